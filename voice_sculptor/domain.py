@@ -1,0 +1,204 @@
+"""The nouns of the studio: specs, voices, requests and what comes back. Frozen, typed, no I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from voice_sculptor.controls import Controls
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Language = Literal["zh", "en"]
+TextLanguage = Literal["auto", "zh", "en"]
+AudioFormat = Literal["wav", "mp3", "flac", "opus"]
+PresetGroup = Literal["role", "profession", "scene"]
+
+AUDIO_FORMATS: tuple[AudioFormat, ...] = ("wav", "mp3", "flac", "opus")
+PRESET_GROUPS: tuple[PresetGroup, ...] = ("role", "profession", "scene")
+
+MAX_SEED = 2**32 - 1
+MAX_CANDIDATES = 6
+MAX_DESCRIPTION_CHARS = 2000
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class VoiceSpec(_Frozen):
+    """What a person asks for. Engine-neutral.
+
+    Attributes:
+        description: Free words, Chinese or English; may be empty.
+        controls: The explicit controls; each wins over the description.
+    """
+
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS)] = ""
+    controls: Controls = Controls()
+
+
+class Bilingual(_Frozen):
+    """One text in both languages."""
+
+    zh: Annotated[str, Field(min_length=1)]
+    en: Annotated[str, Field(min_length=1)]
+
+    def get(self, language: str) -> str:
+        """The text in `language`; English for any other code than `"zh"`."""
+        return self.zh if language == "zh" else self.en
+
+
+class Preset(_Frozen):
+    """A named spec with a sample text; one YAML file in `presets/`.
+
+    Attributes:
+        id: File name without `.yaml`: lower-case letters, digits and hyphens.
+        group: `role`, `profession` or `scene`.
+        name: Shown in the picker.
+        description: Put into the description field.
+        controls: Put into the controls.
+        text: Sample text to speak.
+    """
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    group: PresetGroup
+    name: Bilingual
+    description: Bilingual
+    controls: Controls = Controls()
+    text: Bilingual
+
+
+class Voice(_Frozen):
+    """A kept voice: speaks any text with the same timbre, in the engine that made it.
+
+    Attributes:
+        format: Version of this layout.
+        name: Shown to people; also the stem of the file.
+        engine: Engine id.
+        state: What the engine needs, plain JSON values; the engine checks it on use.
+        controls: The controls the voice was designed with: how it speaks unless told otherwise.
+        description: The words it was designed from.
+        seed: The seed it was made with.
+    """
+
+    format: Literal["voice-sculptor/voice@1"] = "voice-sculptor/voice@1"
+    name: Annotated[str, Field(min_length=1, max_length=120)]
+    engine: Annotated[str, Field(min_length=1)]
+    state: Mapping[str, Any]
+    controls: Controls = Controls()
+    description: str = ""
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = 0
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something the user should know that does not stop the work, in both languages."""
+
+    kind: str
+    en: str
+    zh: str
+
+    def message(self, language: str = "en") -> str:
+        """The sentence in `language`; English for any other code than `"zh"`."""
+        return self.zh if language == "zh" else self.en
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What was read out of a description.
+
+    Attributes:
+        controls: Controls the words imply.
+        words: For each control read, the words it came from.
+        unknown: Words that look like voice attributes or moods but are not known.
+    """
+
+    controls: Controls = Controls()
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AudioClip:
+    """Mono audio.
+
+    Attributes:
+        samples: float32 `[num_samples]`, within ±1.
+        sample_rate: Hz.
+    """
+
+    samples: NDArray[np.float32]
+    sample_rate: int
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds."""
+        return len(self.samples) / self.sample_rate
+
+
+@dataclass(frozen=True)
+class SynthesisRequest:
+    """One job for an engine: speak `text` once per seed.
+
+    Attributes:
+        id: Unique while the request lives.
+        text: What to speak, as the user wrote it.
+        language: Language of the text; `auto` decides per run of text.
+        controls: Effective controls (description and explicit ones merged).
+        description: Free words, for engines that read them themselves.
+        seeds: One candidate per seed, each 0 … 2³²−1.
+        voice: A kept voice to speak with; `None` designs one per seed.
+        options: Engine-specific options, already validated by the engine's `Options`.
+    """
+
+    id: str
+    text: str
+    language: TextLanguage
+    controls: Controls
+    seeds: tuple[int, ...]
+    description: str = ""
+    voice: Voice | None = None
+    options: BaseModel | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One rendering.
+
+    Attributes:
+        index: Position in its request, from 0.
+        seed: The seed it was made with; the same spec, text and seed give the same bytes.
+        audio: Final audio at the asked volume.
+        voice: What speaks any other text with this timbre.
+        rtf: Wall time / audio duration; lower is faster.
+        ttfa_s: Seconds from the start of its synthesis to its first audio.
+    """
+
+    index: int
+    seed: int
+    audio: AudioClip
+    voice: Voice
+    rtf: float
+    ttfa_s: float
+
+
+_UNSAFE = re.compile(r"[^\w-]+", re.UNICODE)
+
+
+def safe_stem(text: str, fallback: str = "voice") -> str:
+    """A file-name stem made of the letters, digits and hyphens of `text`, at most 60 bytes in UTF-8.
+
+    Args:
+        text: Any user text.
+        fallback: Used when nothing is left.
+    """
+    stem = _UNSAFE.sub("-", text).strip("-_").casefold()
+    stem = stem.encode()[:60].decode(errors="ignore").strip("-_")
+    return stem or fallback
