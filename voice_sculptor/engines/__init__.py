@@ -1,0 +1,1 @@
+"""Engines: one file or folder each, found through the registry."""

@@ -1,0 +1,198 @@
+"""What an engine is: the protocol that built-in and foreign engines share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict
+
+from voice_sculptor.domain import Language, Notice, SynthesisRequest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from voice_sculptor.errors import VoiceSculptorError
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What an engine can do. Callers ask here, never for names or types.
+
+    Attributes:
+        design: Makes a new voice from a spec.
+        clone: Takes a reference recording.
+        clone_needs_transcript: The recording must come with its words.
+        streaming: Yields audio before the whole text is done.
+        batching: Several requests in one call cost less than one after the other.
+        seed: The same request and seed give the same bytes on one machine.
+        voice_state: Its candidates can be kept and speak other text.
+        controls: Names of the controls it can follow.
+    """
+
+    design: bool = False
+    clone: bool = False
+    clone_needs_transcript: bool = False
+    streaming: bool = False
+    batching: bool = False
+    seed: bool = False
+    voice_state: bool = False
+    controls: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """Facts about an engine, known without loading it.
+
+    Attributes:
+        id: Lower-case name, as in `--engine`.
+        title: For people.
+        sample_rate: Output rate, Hz.
+        codec_frame_rate: Frames or tokens per second of audio, Hz.
+        languages: Languages of text it speaks.
+        code_licence: SPDX identifier.
+        weights_licence: SPDX identifier; shown where a user picks the engine.
+        capabilities: What it can do.
+        max_batch_size: Most requests in one call.
+        memory_estimate_bytes: Device memory when loaded and speaking.
+        max_text_chars: Longest text of one request, characters.
+    """
+
+    id: str
+    title: str
+    sample_rate: int
+    codec_frame_rate: float
+    languages: tuple[Language, ...]
+    code_licence: str
+    weights_licence: str
+    capabilities: Capabilities
+    max_batch_size: int = 1
+    memory_estimate_bytes: int = 0
+    max_text_chars: int = 100_000
+
+
+class Options(BaseModel):
+    """Base of an engine's own options; an unknown one fails and names the valid ones."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True)
+class AudioChunk:
+    """Audio of one candidate, in order, as soon as it is ready.
+
+    Attributes:
+        request_id: Whose it is.
+        index: Which candidate of the request.
+        samples: float32 `[num_samples]` at the engine's `sample_rate`, within ±1, at the engine's own level.
+        fraction: Share of the candidate's text that is done with it, 0–1.
+        at_s: When it was ready, on the clock of `time.perf_counter`.
+    """
+
+    request_id: str
+    index: int
+    samples: NDArray[np.float32]
+    fraction: float
+    at_s: float = field(default_factory=time.perf_counter)
+
+
+@dataclass(frozen=True)
+class CandidateDone:
+    """A candidate is complete.
+
+    Attributes:
+        request_id: Whose it is.
+        index: Which candidate of the request.
+        voice_state: Plain JSON values that make the engine speak other text with this voice.
+        notices: What could not be done as asked.
+        at_s: When it was complete, on the clock of `time.perf_counter`.
+    """
+
+    request_id: str
+    index: int
+    voice_state: Mapping[str, Any]
+    notices: tuple[Notice, ...] = ()
+    at_s: float = field(default_factory=time.perf_counter)
+
+
+@dataclass(frozen=True)
+class CandidateFailed:
+    """A candidate cannot be made; its neighbours go on."""
+
+    request_id: str
+    index: int
+    error: VoiceSculptorError
+
+
+EngineEvent = AudioChunk | CandidateDone | CandidateFailed
+
+
+@dataclass(frozen=True)
+class StockVoice:
+    """A voice that comes with an engine.
+
+    Attributes:
+        name: As in `speak --voice`.
+        language: The language it was recorded in.
+        gender: `male` or `female`.
+        measurements: Measured attributes, unit in the name, e.g. `f0_hz`.
+    """
+
+    name: str
+    language: str
+    gender: str
+    measurements: Mapping[str, float] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """One model family. All methods but the listings are called on the worker's thread only.
+
+    Made by a factory that takes the `Settings` and does nothing slow.
+    """
+
+    info: EngineInfo
+    Options: type[Options]
+
+    def load(self, device: str, dtype: str | None, progress: Callable[[float], None]) -> None:
+        """Bring the model onto a device.
+
+        Args:
+            device: `cpu`, `cuda:0` ….
+            dtype: `fp32`, `bf16`, `fp16` or `None` for the best one there.
+            progress: Called with 0–1.
+
+        Raises:
+            WeightsNotFound: With the command that gets them.
+            CheckpointMismatch: Damaged or foreign files.
+            LoadFailed: Anything else; the cause is chained.
+        """
+
+    def unload(self) -> None:
+        """Free everything; `load` may be called again."""
+
+    def synthesize(
+        self, batch: Sequence[SynthesisRequest], is_cancelled: Callable[[str], bool]
+    ) -> Iterator[EngineEvent]:
+        """Speak each request's text once per seed.
+
+        Args:
+            batch: At most `info.max_batch_size` requests.
+            is_cancelled: Asked with a request id at each step; a cancelled request yields nothing more.
+
+        Yields:
+            For each candidate its chunks in order, then one `CandidateDone` or `CandidateFailed`.
+        """
+
+    def stock_voices(self) -> tuple[StockVoice, ...]:
+        """The voices that come with the engine; works without loading it, from any thread."""
+
+    def stock_state(self, name: str) -> Mapping[str, Any]:
+        """The `voice_state` of a stock voice; works without loading the engine, from any thread.
+
+        Raises:
+            UnknownVoice: No such stock voice.
+        """
