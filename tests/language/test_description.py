@@ -1,0 +1,286 @@
+import time
+from importlib.resources import files
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from voice_sculptor.controls import CONTROL_NAMES, Controls, label
+from voice_sculptor.errors import UnsupportedControl
+from voice_sculptor.language.ages import find_ages
+from voice_sculptor.language.description import understand
+from voice_sculptor.language.lexicon import Lexicon, load_lexicon, normalise
+
+PIECES = [
+    *(
+        "不",
+        "别",
+        "太",
+        "很",
+        "一点",
+        "高",
+        "低",
+        "大",
+        "小",
+        "快",
+        "慢",
+        "尖",
+        "老",
+        "声音",
+        "音调",
+        "语速",
+        "的",
+    ),
+    *(
+        "岁",
+        "六十",
+        "旬",
+        "多",
+        "，",
+        "。",
+        "not",
+        "too",
+        "very",
+        "a bit",
+        "low",
+        "high",
+        "fast",
+        "voice",
+        "pitch",
+    ),
+    *("years", "old", "70", "in her", "30s", "thirties", "to", "child", ",", ".", " ", "-", "'", "’", "\n"),
+    *("\u200b", "🎙", "ﬀ", "İ"),
+]
+
+
+def read(description: str) -> dict[str, object]:
+    """Controls as plain values; an emotion as its name and intensity."""
+    asked = understand(description).controls.asked()
+    if "emotion" in asked:
+        asked["emotion"] = (asked["emotion"].name, asked["emotion"].intensity)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        # whole sentences
+        (
+            "A 70 years old grandfather with a very low, slow, soft voice",
+            {"age": 70, "gender": "male", "pitch": -2, "speed": 0.8, "volume": -1},
+        ),
+        (
+            "六十岁的老爷爷，声音低沉沙哑，语速较慢，音量较小",
+            {"age": 60, "gender": "male", "pitch": -1, "speed": 0.8, "volume": -1},
+        ),
+        (
+            "a mischievous little boy, high-pitched and fast, very happy",
+            {
+                "age": 9,
+                "gender": "male",
+                "pitch": 1,
+                "pitch_variation": 1,
+                "speed": 1.25,
+                "emotion": ("happy", 0.9),
+            },
+        ),
+        (
+            "三十多岁的御姐，声音有点低，语速适中",
+            {"age": 35, "gender": "female", "pitch": -0.5, "speed": 1.0},
+        ),
+        (
+            "极其愤怒的中年男人，大声说话",
+            {"age": 48, "gender": "male", "volume": 1, "emotion": ("angry", 1.0)},
+        ),
+        ("gender: male\npitch: very high\nage: 50", {"age": 50, "gender": "male", "pitch": 2}),
+        ("性别：女，年龄：50岁，音调：很高", {"age": 50, "gender": "female", "pitch": 2}),
+        # people and gender
+        ("小萝莉", {"age": 9, "gender": "female", "pitch": 1}),
+        ("老奶奶", {"age": 70, "gender": "female"}),
+        ("my uncle", {"age": 48, "gender": "male"}),
+        ("a human woman", {"gender": "female"}),
+        ("她的声音", {"gender": "female"}),
+        ("an old lady", {"age": 70, "gender": "female"}),
+        ("a 25-year-old grandmother", {"age": 25, "gender": "female"}),
+        ("给孩子讲故事的爷爷", {"age": 70, "gender": "male"}),
+        ("a grandmother who reads to a little boy", {"age": 70, "gender": "female"}),
+        # a level goes to the attribute beside it
+        ("low pitch and high volume", {"pitch": -1, "volume": 1}),
+        ("pitch low volume high", {"pitch": -1, "volume": 1}),
+        ("音调低音量大语速快", {"pitch": -1, "volume": 1, "speed": 1.25}),
+        ("语调起伏很大", {"pitch_variation": 2}),
+        ("声音大", {"volume": 1}),
+        ("声音高", {"pitch": 1}),
+        ("speaks at a moderate pace", {"speed": 1.0}),
+        ("音量中等偏大", {"volume": 0.7}),
+        # degrees
+        ("slightly high", {"pitch": 0.5}),
+        ("extremely slow", {"speed": 0.6}),
+        ("慢一点，声音再大一些", {"speed": 0.9, "volume": 0.5}),
+        ("声音低得很", {"pitch": -2}),
+        ("a bit sad", {"emotion": ("sad", 0.3)}),
+        ("very warm, low", {"pitch": -1}),
+        # negation and limits
+        ("not too fast", {"speed": 1.0}),
+        ("不要太尖，别那么高", {"pitch": 0}),
+        ("声音不要太低，也不要太快", {"pitch": 0, "speed": 1.0}),
+        ("don't speak too fast or too loud", {"speed": 1.0, "volume": 0}),
+        ("neither too high nor too low", {"pitch": 0}),
+        ("low but not too low", {"pitch": -0.5}),
+        ("不要低沉，要高一点", {"pitch": 0.5}),
+        ("她不是很开心", {"gender": "female"}),
+        ("not a happy old man", {"age": 70, "gender": "male"}),
+        ("不快不慢", {"speed": 1.0}),
+        # words inside other words
+        ("bold humans at high school told an old friend", {}),
+        ("高兴的老师", {"emotion": ("happy", 0.6)}),
+        ("高中老师，高个子", {}),
+        ("小声", {"volume": -1}),
+        ("低沉", {"pitch": -1}),
+        ("快乐", {"emotion": ("happy", 0.6)}),
+        ("特别慢", {"speed": 0.6}),
+        ("他动不动就生气", {"gender": "male", "emotion": ("angry", 0.6)}),
+        # emotion
+        ("calm but terrified", {"emotion": ("afraid", 0.95)}),
+        ("没有感情", {"emotion": ("neutral", 0.6)}),
+        ("unhappy", {"emotion": ("sad", 0.4)}),
+        ("不高兴", {"emotion": ("sad", 0.4)}),
+        # outright words win over what others imply
+        ("a gentle but loud voice", {"volume": 1}),
+        ("温柔但响亮", {"volume": 1}),
+        ("a voice for an old man", {"age": 70, "gender": "male"}),
+        ("给我一个爷爷的声音", {"age": 70, "gender": "male"}),
+        ("妈妈的声音，慢", {"age": 36, "gender": "female", "speed": 0.8}),
+        ("不要男声，要女声", {"gender": "female"}),
+        ("性别为男，角色为爷爷", {"age": 70, "gender": "male"}),
+        # marks of other systems are punctuation like any other
+        ("(温柔)<|endofprompt|>A/B ../x: low", {"pitch": -1, "volume": -0.5}),
+        ("", {}),
+        ("🎙️ … !!!", {}),
+        ("voz grave, голос", {}),
+    ],
+)
+def test_reading(description: str, expected: dict[str, object]) -> None:
+    assert read(description) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "years"),
+    [
+        ("seventy-two years old", 72),
+        ("aged about 40", 40),
+        ("a hundred years old", 100),
+        ("20-25 years old", 22),
+        ("in her late thirties", 38),
+        ("in his 50s", 55),
+        ("early 20s", 22),
+        ("二十三四岁", 23),
+        ("七八岁", 7),
+        ("三十出头", None),
+        ("三十岁出头", 32),
+        ("70来岁", 70),
+        ("年过七旬", 70),
+        ("20到25岁", 22),
+        ("八旬", 80),
+        ("１６岁", 16),
+        ("music of the sixties", None),
+        ("in the 1990s", None),
+        ("20 years of experience", None),
+        ("二十年经验", None),
+    ],
+)
+def test_ages(text: str, years: int | None) -> None:
+    assert [age.years for age in find_ages(normalise(text))] == ([] if years is None else [years])
+
+
+@pytest.mark.parametrize(
+    ("description", "unknown"),
+    [
+        ("a gibbery voice", ("gibbery",)),
+        ("her tone is wobblish", ("wobblish",)),
+        ("声音很咕叽", ("咕叽",)),
+        ("咕叽的声音", ("咕叽",)),
+        ("a British accent", ("british accent",)),
+        ("带口音的男声", ("口音",)),
+        ("without an accent", ()),
+        ("a 300-year-old vampire", ("300-year-old",)),
+        ("一百零五岁", ("一百零五岁",)),
+        ("a warm, husky voice", ()),
+        ("温暖的声音", ()),
+        ("an airline pilot in the rain", ()),
+    ],
+)
+def test_unknown_qualities_are_reported(description: str, unknown: tuple[str, ...]) -> None:
+    assert understand(description).unknown == unknown
+
+
+def test_words_say_where_a_control_came_from() -> None:
+    words = understand("A grandfather, aged 70; his pitch is very low, 不要太快").words
+    assert words["age"] == ("grandfather", "aged 70")
+    assert words["pitch"] == ("pitch is very low",)
+    assert words["speed"] == ("不要太快",)
+    assert set(words) == {"age", "gender", "pitch", "speed"}
+    assert understand("不要男声，要女声").words == {"gender": ("女声",)}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("control", ["pitch", "pitch_variation", "volume"])
+@pytest.mark.parametrize("level", [-2, -1, 0, 1, 2])
+def test_the_level_words_of_the_page_are_read(control: str, level: int, language: str) -> None:
+    title = {"pitch": "音调", "pitch_variation": "音调变化", "volume": "音量"}[control]
+    subject = title if language == "zh" else control.replace("_", " ") + " "
+    assert read(subject + label(control, level, language)) == {control: level}
+
+
+@given(st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+@settings(max_examples=200, deadline=None)
+def test_any_text_gives_valid_controls(description: str) -> None:
+    understood = understand(description)
+    assert Controls(**understood.controls.model_dump()) == understood.controls
+    assert set(understood.words) == set(understood.controls.asked()) <= set(CONTROL_NAMES)
+    text = normalise(description)
+    assert all(word and word in text for words in understood.words.values() for word in words)
+    assert all(word and word in text for word in understood.unknown)
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["六十岁的老爷爷，声音低沉，不要太尖", "a very low voice, not too fast; ", "不高", "age ", "一", "音"],
+)
+def test_long_descriptions_are_read_in_linear_time(base: str) -> None:
+    def seconds(num_chars: int) -> float:
+        text = (base * num_chars)[:num_chars]
+        best = float("inf")
+        for _ in range(3):
+            start = time.process_time()
+            understand(text)
+            best = min(best, time.process_time() - start)
+        return best
+
+    understand(base)
+    assert seconds(2_000) < 0.1  # some milliseconds; the bound leaves room for a busy machine
+    assert seconds(16_000) < 32 * max(seconds(2_000), 0.002)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (("values:", "valeus:"), "valeus"),
+        (("{gender: male}, words", "{gendre: male}, words"), "gendre"),
+        (("set: {pitch: -1}", "set: {pitch: -5}"), "-5"),
+        (('"happy:0.6"', '"happpy:0.6"'), "happpy"),
+        (("words: [male,", "words: [male, female,"), "female"),
+        (("words: [male,", "words: [yes,"), "string"),
+        (("words: [male,", "words: ['++',"), "no letters"),
+    ],
+)
+def test_a_wrong_lexicon_is_refused(change: tuple[str, str], named: str) -> None:
+    source = (files("voice_sculptor.language") / "lexicon.yaml").read_text("utf-8")
+    assert change[0] in source
+    with pytest.raises((ValueError, ValidationError, UnsupportedControl), match=named):
+        Lexicon(source.replace(*change, 1))
+
+
+def test_the_lexicon_is_read_once() -> None:
+    assert load_lexicon() is load_lexicon()
