@@ -1,0 +1,46 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Nothing may reach for a network or a user's settings.
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+for _name in [
+    name for name in os.environ if name.startswith("VOICE_SCULPTOR_") and name != "VOICE_SCULPTOR_CHECKPOINTS"
+]:
+    del os.environ[_name]
+os.environ.pop("PORT", None)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def checkpoints_dir() -> Path:
+    """The checkout's weights folder, with the embedded weights ready in it."""
+    from voice_sculptor.config import load_settings
+    from voice_sculptor.engines.kokoro import weights
+
+    folder = load_settings().checkpoints_dir
+    weights.prepare(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def kokoro_checkpoint(checkpoints_dir: Path) -> Path:
+    """The embedded engine's weights file."""
+    from voice_sculptor.engines.kokoro import weights
+
+    path = weights.find(checkpoints_dir)
+    assert path is not None
+    return path

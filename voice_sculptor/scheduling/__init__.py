@@ -1,0 +1,1 @@
+"""Who may work, when, and on which thread."""
