@@ -135,7 +135,7 @@ EMOTION_WORDS: dict[EmotionName, tuple[str, ...]] = {
     "surprised": ("surprised", "惊讶"),
     "disgusted": ("disgusted", "厌恶"),
     "afraid": ("afraid", "害怕", "fearful", "恐惧"),
-    "neutral": ("neutral", "其他", "中性", "平静"),
+    "neutral": ("neutral", "中性", "其他", "平静"),
 }
 UNSPECIFIED_WORDS = ("unspecified", "none", "any", "不指定", "未指定", "")
 

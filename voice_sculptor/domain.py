@@ -120,7 +120,7 @@ class Understood:
         unknown: Words that look like voice attributes or moods but are not known.
     """
 
-    controls: Controls = Controls()
+    controls: Controls = Controls()  # noqa: RUF009  # It is frozen.
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
 

@@ -187,6 +187,9 @@ class Engine(Protocol):
             For each candidate its chunks in order, then one `CandidateDone` or `CandidateFailed`.
         """
 
+    def weights_ready(self) -> bool:
+        """Whether the weights are on this machine; works without loading the engine, from any thread."""
+
     def stock_voices(self) -> tuple[StockVoice, ...]:
         """The voices that come with the engine; works without loading it, from any thread."""
 

@@ -95,6 +95,10 @@ class FakeEngine:
                 if not is_cancelled(request.id):
                     yield CandidateDone(request.id, index, {"f0_hz": f0_hz})
 
+    def weights_ready(self) -> bool:
+        """See `Engine.weights_ready`."""
+        return True
+
     def stock_voices(self) -> tuple[StockVoice, ...]:
         """See `Engine.stock_voices`."""
         return tuple(

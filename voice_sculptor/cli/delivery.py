@@ -1,0 +1,120 @@
+"""From a studio's events to files, lines on the terminal and the JSON document of docs/cli.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from voice_sculptor.cli.session import Session, print_json
+
+if TYPE_CHECKING:
+    from voice_sculptor.controls import Controls
+    from voice_sculptor.domain import Candidate, Notice, Understood
+    from voice_sculptor.studio import Studio, StudioEvent
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Where a candidate went.
+
+    Attributes:
+        path: Its audio.
+        voice: What `speak --voice` takes to speak as it does.
+        replaced: Whether an older file of that name is gone.
+    """
+
+    path: Path
+    voice: str
+    replaced: bool = False
+
+
+def deliver(
+    session: Session,
+    studio: Studio,
+    events: Iterator[StudioEvent],
+    save: Callable[[Candidate], Saved],
+    as_json: bool,
+) -> None:
+    """Save each candidate as it comes, and say what was made."""
+    from voice_sculptor.scheduling.worker import Loading
+    from voice_sculptor.studio import Failed, Planned, Preview, Ready
+
+    made: list[dict[str, Any]] = []
+    warnings: list[dict[str, str]] = []
+    understood: dict[str, Any] = {}
+    count, exit_code = 1, 0
+
+    def warn(kind: str, message: str) -> None:
+        warnings.append({"kind": kind, "message": message})
+        session.say(message)
+
+    with session.progress() as show:
+        for event in events:
+            if isinstance(event, Planned):
+                count, understood = len(event.seeds), understood_json(event.understood)
+                for notice in event.notices:
+                    warn(notice.kind, notice.message(session.language))
+            elif isinstance(event, Loading):
+                show(session.pick("Loading the engine", "正在加载引擎"), event.fraction)
+            elif isinstance(event, Preview):
+                label = session.pick("Candidate", "候选") + f" {event.index + 1}/{count}"
+                show(label, (event.index + event.fraction) / count)
+            elif isinstance(event, Failed):
+                label = session.pick(f"Candidate {event.index + 1}: ", f"候选 {event.index + 1}：")
+                warn(event.error.kind, label + event.error.message(session.language))
+                exit_code = exit_code or event.error.exit_code
+            elif isinstance(event, Ready):
+                for notice in event.notices:
+                    warn(notice.kind, notice.message(session.language))
+                saved = save(event.candidate)
+                if saved.replaced:
+                    session.say(session.pick(f"Replaced {saved.path}.", f"已替换 {saved.path}。"))
+                made.append(_candidate(event.candidate, saved))
+                if not as_json:
+                    typer.echo(saved.path)
+    if as_json and made:
+        info = studio.engine.info
+        print_json(
+            {
+                "engine": info.id,
+                "sample_rate": info.sample_rate,
+                "candidates": made,
+                "understood": understood,
+                "warnings": warnings,
+            }
+        )
+    raise typer.Exit(exit_code)
+
+
+def _candidate(candidate: Candidate, saved: Saved) -> dict[str, Any]:
+    return {
+        "path": str(saved.path),
+        "seed": candidate.seed,
+        "duration_s": round(candidate.audio.duration_s, 3),
+        "rtf": round(candidate.rtf, 4),
+        "ttfa_s": round(candidate.ttfa_s, 4),
+        "voice": saved.voice,
+    }
+
+
+def controls_json(controls: Controls) -> dict[str, Any]:
+    """The controls that are specified, as plain values."""
+    return controls.model_dump(mode="json", exclude_none=True)
+
+
+def understood_json(understood: Understood) -> dict[str, Any]:
+    """What was read from a description, as plain values."""
+    return {
+        "controls": controls_json(understood.controls),
+        "words": {name: list(words) for name, words in understood.words.items()},
+        "unknown": list(understood.unknown),
+    }
+
+
+def warnings_json(session: Session, notices: tuple[Notice, ...]) -> list[dict[str, str]]:
+    """Notices as plain values."""
+    return [{"kind": notice.kind, "message": notice.message(session.language)} for notice in notices]

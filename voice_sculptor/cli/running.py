@@ -1,0 +1,78 @@
+"""`serve`, `setup` and `bench`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from voice_sculptor.cli import options as opt
+from voice_sculptor.cli.session import Session
+
+bench_app = typer.Typer(name="bench", help="Measure speed or quality.")
+
+# What follows belongs to the measurement's own parser, `--help` included.
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+def serve(
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", help="Default: 7860, or 6006 where that is busy.")
+    ] = None,
+    host: Annotated[str | None, typer.Option("--host", metavar="ADDRESS", help="Default: 127.0.0.1.")] = None,
+    engine: opt.EngineId = None,
+    device: opt.Device = None,
+    dtype: opt.Dtype = None,
+    checkpoints_dir: opt.CheckpointsDir = None,
+    max_queue: Annotated[
+        int | None, typer.Option("--max-queue", metavar="N", help="Most requests that wait for the device.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", metavar="N", help="Most page events that run at once.")
+    ] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Start the page and print its address."""
+    from voice_sculptor.config import load_settings
+    from voice_sculptor.ui.server import serve as serve_page
+
+    settings = load_settings(
+        port=port,
+        host=host,
+        engine=engine,
+        device=device,
+        dtype=dtype,
+        checkpoints_dir=checkpoints_dir,
+        max_queue=max_queue,
+        concurrency=concurrency,
+    )
+    serve_page(settings, open_browser=open_browser)
+
+
+def setup(ctx: typer.Context, checkpoints_dir: opt.CheckpointsDir = None) -> None:
+    """Make the embedded engine's weights ready."""
+    from voice_sculptor.config import load_settings
+    from voice_sculptor.engines.kokoro.weights import prepare
+
+    session: Session = ctx.obj
+    settings = load_settings(checkpoints_dir=checkpoints_dir)
+    label = session.pick("Preparing the weights", "正在准备模型权重")
+    with session.progress() as show:
+        path = prepare(settings.checkpoints_dir, lambda fraction: show(label, fraction))
+    typer.echo(path)
+
+
+@bench_app.command("speed", context_settings=_PASSED_ON)
+def bench_speed(ctx: typer.Context) -> None:
+    """Measure real-time factor, first audio, memory and load time."""
+    from voice_sculptor.bench.speed import main
+
+    main(ctx.args)
+
+
+@bench_app.command("quality", context_settings=_PASSED_ON)
+def bench_quality(ctx: typer.Context) -> None:
+    """Measure intelligibility and cleanliness."""
+    from voice_sculptor.bench.quality import main
+
+    main(ctx.args)

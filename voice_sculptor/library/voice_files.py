@@ -1,0 +1,76 @@
+"""Voices as files: one small versioned JSON each, checked on load."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from voice_sculptor.audio.io import write_bytes
+from voice_sculptor.domain import Voice
+from voice_sculptor.errors import InvalidVoiceFile, UnknownVoice
+
+SUFFIX = ".voice.json"
+_MAX_BYTES = 4_000_000
+
+
+def voice_bytes(voice: Voice) -> bytes:
+    """A voice as the content of its file; equal voices give equal bytes."""
+    data = json.dumps(voice.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False)
+    return (data + "\n").encode()
+
+
+def save_voice(voice: Voice, path: Path) -> None:
+    """Write a voice; the file is whole or not there.
+
+    Args:
+        voice: What to write.
+        path: Target; by convention it ends in `.voice.json`.
+
+    Raises:
+        OutputError: The folder cannot be written or the disk is full.
+    """
+    write_bytes(voice_bytes(voice), path)
+
+
+def load_voice(path: Path) -> Voice:
+    """Read a voice file.
+
+    Args:
+        path: A file that `save_voice` wrote.
+
+    Raises:
+        UnknownVoice: No such file.
+        InvalidVoiceFile: Not readable, too large, not JSON, or of another layout.
+    """
+    try:
+        if not path.is_file():
+            raise UnknownVoice(
+                f"There is no voice file {path}.",
+                f"找不到声音文件 {path}。",
+                fix_en="`voice-sculptor voices` lists the voices that come with the engine.",
+                fix_zh="用 `voice-sculptor voices` 查看引擎自带的声音。",
+            )
+        with path.open("rb") as file:
+            raw = file.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise _invalid(path, error.strerror or str(error)) from error
+    if len(raw) > _MAX_BYTES:
+        raise _invalid(path, f"more than {_MAX_BYTES:,} bytes")
+    try:
+        return Voice.model_validate(json.loads(raw))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _invalid(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    except (ValueError, RecursionError) as error:
+        raise _invalid(path, "not JSON") from error
+
+
+def _invalid(path: Path, why: str) -> InvalidVoiceFile:
+    return InvalidVoiceFile(
+        f"{path} is not a voice file ({why}).",
+        f"{path} 不是有效的声音文件（{why}）。",
+        fix_en="Voice files are made by `voice-sculptor design` and end in .voice.json.",
+        fix_zh="声音文件由 `voice-sculptor design` 生成，以 .voice.json 结尾。",
+    )
