@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from voice_sculptor.config import Settings
+from voice_sculptor.errors import ConfigError
+from voice_sculptor.ui import server
+from voice_sculptor.ui.server import Port, choose_port
+
+HOST = "127.0.0.1"
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def busy(port: int = 0) -> Iterator[int]:
+    with socket.socket() as taken:
+        taken.bind((HOST, port))
+        taken.listen()
+        yield taken.getsockname()[1]
+
+
+@pytest.fixture
+def ports(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """Two free ports in place of 7860 and 6006, which a developer's own page may hold."""
+    with busy() as first, busy() as second:
+        monkeypatch.setattr(server, "DEFAULT_PORT", first)
+        monkeypatch.setattr(server, "SECOND_PORT", second)
+    return first, second
+
+
+def test_the_default_port_first(ports: tuple[int, int]) -> None:
+    assert choose_port(HOST, None) == Port(ports[0])
+
+
+def test_the_second_where_the_first_is_busy(ports: tuple[int, int]) -> None:
+    with busy(ports[0]):
+        port = choose_port(HOST, None)
+    assert port == Port(ports[1], (ports[0],))
+    notes = "\n".join(server._notes(Settings(), port))
+    assert f"{ports[0]} is busy; using {ports[1]}" in notes
+    assert "改用" in notes
+
+
+def test_the_next_free_one_where_both_are_busy(ports: tuple[int, int]) -> None:
+    with busy(ports[0]), busy(ports[1]):
+        port = choose_port(HOST, None)
+    assert port.number not in ports
+    assert port.skipped == ports
+
+
+def test_an_asked_port_is_never_replaced() -> None:
+    with busy() as taken, pytest.raises(ConfigError) as caught:
+        choose_port(HOST, taken)
+    assert str(taken) in caught.value.message("en")
+    assert "--port" in caught.value.message("zh")
+    assert caught.value.exit_code == 2
+
+
+def test_a_foreign_host_is_a_sentence() -> None:
+    with pytest.raises(ConfigError) as caught:
+        choose_port("no such host", 7860)
+    assert "0.0.0.0" in caught.value.message("en")
+
+
+@pytest.mark.parametrize(
+    ("host", "warned"),
+    [("127.0.0.1", False), ("localhost", False), ("::1", False), ("0.0.0.0", True), ("192.168.1.5", True)],
+)
+def test_an_open_host_is_warned_about(host: str, warned: bool) -> None:
+    notes = "\n".join(server._notes(Settings(host=host), Port(7860)))
+    assert ("WARNING" in notes) is warned
+    assert ("警告" in notes) is warned
+
+
+def test_the_front_page_names_no_foreign_address(site: str) -> None:
+    response = httpx.get(site, headers={"accept-encoding": "identity"})
+    assert response.status_code == 200
+    assert "gradio_config" in response.text
+    assert "default-src 'self'" in response.headers["content-security-policy"]
+    head = response.text.split("<script>window.gradio_config")[0]
+    assert not re.findall(r"https?://\S+", head)
+    assert not re.search(r"googleapis|gstatic|cdnjs|jsdelivr|unpkg|huggingface\.co", response.text)
+    theme = httpx.get(f"{site}/theme.css").text
+    assert not re.search(r"""url\(["']?(https?:|//)""", theme)
+    assert "@import" not in theme
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "upload",
+        "proxy=https://example.org/",
+        "file=http://example.org/",
+        "file=/etc/passwd",
+        "file=../pyproject.toml",
+    ],
+)
+def test_doors_that_the_page_does_not_need_are_shut(site: str, path: str) -> None:
+    method = "POST" if path == "upload" else "GET"
+    assert httpx.request(method, f"{site}/gradio_api/{path}").status_code in (403, 404)
+
+
+@pytest.mark.timeout(120)
+def test_serve_behind_a_proxy_variable_answers_and_ends_cleanly() -> None:
+    with busy() as port:
+        pass
+    environment = {key: value for key, value in os.environ.items() if key.lower() not in ("no_proxy", "port")}
+    environment |= {
+        "HTTP_PROXY": "http://127.0.0.1:9",
+        "http_proxy": "http://127.0.0.1:9",
+        "VOICE_SCULPTOR_ENGINE": "fake",
+    }
+    code = (
+        "from voice_sculptor.config import load_settings; from voice_sculptor.ui.server import serve; "
+        f"serve(load_settings(port={port}))"
+    )
+    page = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert page.stdout is not None
+        line = page.stdout.readline()
+        assert line.strip() == f"Voice Sculptor → http://127.0.0.1:{port}"
+        assert httpx.get(f"http://127.0.0.1:{port}", trust_env=False).status_code == 200
+        began_s = time.monotonic()
+        page.send_signal(signal.SIGINT)
+        out, err = page.communicate(timeout=30)
+    finally:
+        page.kill()
+    assert page.returncode == 0, err
+    assert "Traceback" not in out + err
+    assert time.monotonic() - began_s < 15.0
+
+
+def test_the_page_itself_needs_no_torch() -> None:
+    code = (
+        "import sys; from voice_sculptor.config import Settings; from voice_sculptor.studio import Studio\n"
+        "from voice_sculptor.ui.handlers import Handlers; from voice_sculptor.ui.page import build_page\n"
+        "from voice_sculptor.ui.shelf import Shelf\n"
+        "build_page(Handlers(Studio(Settings(engine='fake')), [], Shelf()))\n"
+        "assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=100)

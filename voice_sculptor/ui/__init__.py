@@ -1,0 +1,1 @@
+"""The page: a thin Gradio skin over the studio."""

@@ -1,0 +1,102 @@
+"""Every word on the page, in both languages.
+
+Errors and notices bring their own sentences; control levels come from `voice_sculptor.controls`.
+"""
+
+from __future__ import annotations
+
+STRINGS: dict[str, tuple[str, str]] = {
+    "tagline": ("Describe a voice. Hear it speak.", "描述一个声音，听它开口。"),
+    "language": ("Language", "语言"),
+    # The voice
+    "presets": ("Presets", "预设"),
+    "group_role": ("Roles", "角色"),
+    "group_profession": ("Professions", "职业"),
+    "group_scene": ("Scenes", "场景"),
+    "undo": ("Undo", "撤销"),
+    "clear": ("Clear", "清空"),
+    "description": ("Description", "描述"),
+    "description_hint": (
+        "A calm old man with a low, slow voice…",
+        "一位沉稳的老爷爷，声音低沉，说话慢……",
+    ),
+    "controls": ("Controls", "控制"),
+    "controls_hint": (
+        "Auto follows the description. A control you set wins over it.",
+        "“自动”按描述来；手动设定的控制优先于描述。",
+    ),
+    "auto": ("Auto", "自动"),
+    "gender": ("Gender", "性别"),
+    "age": ("Age", "年龄"),
+    "pitch": ("Pitch", "音高"),
+    "pitch_variation": ("Intonation", "语调起伏"),
+    "volume": ("Volume", "音量"),
+    "speed": ("Speed", "语速"),
+    "emotion": ("Emotion", "情绪"),
+    "intensity": ("Intensity", "强度"),
+    # What was read from the description
+    "understood": ("Understood", "已理解"),
+    "understood_nothing": (
+        "No known voice words in it yet: say gender, age, pitch, pace or mood.",
+        "还没有读到声音特征：可以写性别、年龄、音高、语速或情绪。",
+    ),
+    "unknown_words": ("Not understood", "未能理解"),
+    # The text
+    "text": ("Text to speak", "要朗读的文本"),
+    "text_hint": ("Write what the voice should say…", "写下要让这个声音说的话……"),
+    "candidates": ("Candidates", "候选数量"),
+    "seed": ("Seed", "种子"),
+    "seed_hint": ("random", "随机"),
+    "dice": ("Roll a seed", "随机种子"),
+    "generate": ("Generate", "生成"),
+    "cancel": ("Cancel", "取消"),
+    # Progress
+    "sending": ("Sending the request…", "正在提交……"),
+    "waiting": ("{count} ahead of you · about {seconds} s", "前面还有 {count} 个请求 · 约 {seconds} 秒"),
+    "loading": ("Loading the voice model · {percent}%", "正在加载声音模型 · {percent}%"),
+    "making": (
+        "Making candidate {index} of {count} · {percent}%",
+        "正在生成第 {index} / {count} 个 · {percent}%",
+    ),
+    "done": ("{count} made in {seconds} s", "已生成 {count} 个，用时 {seconds} 秒"),
+    "cancelled": ("Cancelled. Your input is kept.", "已取消，输入内容都还在。"),
+    # Candidates
+    "results": ("Candidates", "候选声音"),
+    "format": ("Download as", "下载格式"),
+    "empty": ("Your voices will appear here.", "生成的声音会出现在这里。"),
+    "card": ("Candidate {index}", "候选 {index}"),
+    "from_voice": ("from {name}", "源自 {name}"),
+    "use_seed": ("Use seed", "用此种子"),
+    "seed_used": ("Seed {seed}", "种子 {seed}"),
+    "save_audio": ("Audio", "音频"),
+    "save_voice": ("Voice file", "声音文件"),
+    # The machine
+    "licence": ("licence {name}", "许可 {name}"),
+    "gpu_memory": ("GPU memory", "显存"),
+    "memory": ("Memory", "内存"),
+    "of": ("{used} of {total}", "{used} / {total}"),
+    "queue": ("Queue {count}", "排队 {count}"),
+    "loading_engine": ("loading", "加载中"),
+    # Input the page itself refuses
+    "bad_seed": ("The seed {value} is not a whole number.", "种子 {value} 不是整数。"),
+    "bad_seed_fix": (
+        "Give a whole number from 0 to {limit}, or leave it empty for a random one.",
+        "请给 0 到 {limit} 之间的整数，留空则随机。",
+    ),
+    "long_description": (
+        "The description has {count:,} characters; at most {limit:,} are read.",
+        "描述有 {count:,} 个字符，最多 {limit:,} 个。",
+    ),
+    "long_description_fix": ("Shorten it.", "请写短一些。"),
+}
+
+
+def say(key: str, language: str, **values: object) -> str:
+    """A string of the page.
+
+    Args:
+        key: One of `STRINGS`.
+        language: `"zh"` for Chinese, anything else for English.
+        values: Fill the placeholders.
+    """
+    return STRINGS[key][1 if language == "zh" else 0].format(**values)
