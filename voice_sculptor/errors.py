@@ -9,6 +9,7 @@
     │   ├── UnsupportedControl  unknown control, level or value
     │   ├── UnknownVoice
     │   ├── UnknownPreset
+    │   ├── InvalidAudio        a recording that cannot be read
     │   └── InvalidVoiceFile
     ├── PresetError             a preset file is wrong (file, field)
     ├── ConfigError             a setting, flag or variable is wrong
@@ -114,6 +115,10 @@ class UnknownPreset(InvalidRequest):
     """No preset of that name."""
 
     exit_code = 3
+
+
+class InvalidAudio(InvalidRequest):
+    """A recording that is damaged, too long or of an unknown format."""
 
 
 class InvalidVoiceFile(InvalidRequest):

@@ -1,0 +1,1 @@
+"""Sound itself: files, loudness, measurements."""
