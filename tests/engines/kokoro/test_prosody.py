@@ -1,0 +1,91 @@
+import math
+
+import pytest
+import torch
+
+from voice_sculptor.controls import Controls, Emotion
+from voice_sculptor.engines.kokoro.prosody import (
+    PITCH_STEP_ST,
+    ProsodyEdit,
+    edit_durations,
+    edit_energy,
+    edit_f0,
+    edit_for,
+)
+
+DURATIONS = torch.tensor([14.2, 3.4, 1.7, 6.1, 2.2, 0.4, 5.5, 3.0, 1.0])
+IS_PAUSE = torch.tensor([True, False, False, False, True, False, False, False, True])
+F0_HZ = torch.cat([torch.zeros(10), torch.linspace(150.0, 250.0, 40), torch.full((5,), -3.0)])
+VOICED = F0_HZ > 40.0
+
+
+def test_no_edit_changes_nothing():
+    edit = ProsodyEdit()
+    assert edit_for(Controls()) == edit
+    assert edit_durations(DURATIONS, IS_PAUSE, edit).tolist() == [14, 3, 2, 6, 2, 1, 6, 3, 1]
+    assert edit_f0(F0_HZ, edit) is F0_HZ
+    assert edit_energy(F0_HZ, edit) is F0_HZ
+
+
+@pytest.mark.parametrize("speed", [0.5, 0.77, 1.3, 2.0])
+def test_speech_takes_its_time_to_within_a_frame(speed):
+    none = torch.zeros_like(IS_PAUSE)
+    long = DURATIONS.repeat(40) + 2.0
+    plain = edit_durations(long, none.repeat(40), ProsodyEdit()).sum().item()
+    edited = edit_durations(long, none.repeat(40), ProsodyEdit(speed=speed)).sum().item()
+    assert edited == pytest.approx(plain / speed, abs=1.0)
+
+
+def test_pauses_change_less_than_speech_and_no_phoneme_vanishes():
+    edited = edit_durations(DURATIONS, IS_PAUSE, ProsodyEdit(speed=2.0))
+    assert edited.min() >= 1
+    assert edited[0] == round(14 * 0.5**0.6)
+
+
+def test_pauses_alone_can_be_scaled():
+    edited = edit_durations(DURATIONS, IS_PAUSE, ProsodyEdit(pause_scale=2.0))
+    assert edited[0] == 28
+    assert edited[3] == 6
+
+
+def test_a_shift_moves_voiced_frames_by_its_semitones_and_no_others():
+    edited = edit_f0(F0_HZ, ProsodyEdit(pitch_st=-6.0))
+    assert torch.allclose(12.0 * torch.log2(edited[VOICED] / F0_HZ[VOICED]), torch.tensor(-6.0), atol=1e-4)
+    assert torch.equal(edited[~VOICED], F0_HZ[~VOICED])
+
+
+def test_range_stretches_around_the_median():
+    edited = edit_f0(F0_HZ, ProsodyEdit(pitch_range=2.0))
+    before, after = (12.0 * x[VOICED].log2() for x in (F0_HZ, edited))
+    assert after.median().item() == pytest.approx(before.median().item(), abs=1e-3)
+    assert after.std().item() == pytest.approx(2.0 * before.std().item(), rel=1e-3)
+
+
+def test_a_whisper_has_no_f0_and_silence_has_no_pivot():
+    assert edit_f0(F0_HZ, ProsodyEdit(voicing=0.0)).abs().max() == 0.0
+    silence = torch.zeros(8)
+    assert torch.equal(edit_f0(silence, ProsodyEdit(pitch_st=3.0)), silence)
+
+
+def test_emphasis_widens_energy_around_its_mean():
+    energy = torch.tensor([1.0, 2.0, 3.0])
+    assert edit_energy(energy, ProsodyEdit(emphasis=1.5)).tolist() == [0.5, 2.0, 3.5]
+
+
+def test_controls_are_ordered():
+    shifts = [edit_for(Controls(pitch=level)).pitch_st for level in (-2, -1, 0, 1, 2)]
+    assert shifts == [level * PITCH_STEP_ST for level in (-2, -1, 0, 1, 2)]
+    ranges = [edit_for(Controls(pitch_variation=level)).pitch_range for level in (-2, -1, 0, 1, 2)]
+    assert ranges == sorted(ranges)
+    assert ranges[2] == 1.0
+    assert edit_for(Controls(speed=1.4)).speed == 1.4
+
+
+def test_an_emotion_acts_with_its_intensity_on_top_of_the_voice():
+    base = ProsodyEdit(speed=0.9, pitch_st=1.0)
+    half = edit_for(Controls(emotion=Emotion(name="sad", intensity=0.5)), base)
+    full = edit_for(Controls(emotion=Emotion(name="sad", intensity=1.0)), base)
+    assert edit_for(Controls(emotion=Emotion(name="sad", intensity=0.0)), base) == base
+    assert full.speed < half.speed < base.speed
+    assert full.pitch_st < half.pitch_st < base.pitch_st
+    assert math.isclose(half.speed / base.speed, math.sqrt(full.speed / base.speed))
