@@ -41,7 +41,6 @@ class Settings(BaseSettings):
         checkpoints_dir: Model weights.
         presets_dir: Preset files of the user, beside those that ship; `None` for none.
         data_dir: Kept voices.
-        output_dir: Where the page puts its audio files.
         max_queue: Most requests that wait for the device.
         concurrency: Most page events that run at once.
         max_text_chars: Longest text of one request, characters.

@@ -1,0 +1,1 @@
+"""Measurements anyone can repeat: `voice-sculptor bench …`."""
