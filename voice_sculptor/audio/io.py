@@ -21,7 +21,7 @@ import numpy as np
 from voice_sculptor.audio.containers import TAG_NAMES, id3_tag, with_fixed_serial
 from voice_sculptor.audio.files import write_bytes as write_bytes
 from voice_sculptor.domain import AudioClip, AudioFormat
-from voice_sculptor.errors import InvalidAudio, InvalidRequest, OutputError
+from voice_sculptor.errors import InvalidAudio, OutputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
