@@ -12,7 +12,7 @@ from voice_sculptor.engines.kokoro.checkpoint import load_state
 from voice_sculptor.engines.kokoro.decoder import Decoder
 from voice_sculptor.engines.kokoro.layout import KokoroConfig
 from voice_sculptor.engines.kokoro.source import Source
-from voice_sculptor.engines.kokoro.text import Encoded, TextModel
+from voice_sculptor.engines.kokoro.text import Encoded, Features, TextModel
 
 
 class KokoroModel:
@@ -55,14 +55,20 @@ class KokoroModel:
         return cls(load_state(path), device, dtype)
 
     @torch.inference_mode()
-    def encode(self, token_ids: Tensor, style: Tensor) -> Encoded:
-        """Reads phonemes.
+    def read(self, token_ids: Tensor) -> Features:
+        """Reads phonemes `[L]` int64, 0 at both ends, `L <= 512`: the part of `encode` without a style."""
+        return self._text.read(token_ids.to(self.device))
+
+    @torch.inference_mode()
+    def encode(self, text: Tensor | Features, style: Tensor) -> Encoded:
+        """Reads phonemes in a style.
 
         Args:
-            token_ids: `[L]` int64, 0 at both ends, `L <= 512`.
+            text: `[L]` int64, 0 at both ends, `L <= 512`; or what `read` made of it, for one style after another.
             style: `[256]` float32.
         """
-        return self._text.encode(token_ids.to(self.device), self._prosody(style))
+        features = text if isinstance(text, Features) else self.read(text)
+        return self._text.encode(features, self._prosody(style))
 
     @torch.inference_mode()
     def contours(self, encoded: Encoded, durations: Tensor, style: Tensor) -> tuple[Tensor, Tensor]:

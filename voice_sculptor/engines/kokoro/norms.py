@@ -27,8 +27,9 @@ class Moments:
 
     def add(self, x: Tensor) -> None:
         """Takes frames `[T, C]` in."""
-        mean = x.mean(dim=0)
-        self._parts.append((len(x), mean, (x - mean).square_().sum(dim=0)))
+        # The library's statistics of batch norm: both passes in one call, and no temporary.
+        mean, variance = torch.batch_norm_update_stats(x, None, None, 0.0)
+        self._parts.append((len(x), mean, variance))
 
     def normalising(self, style: Affine) -> Affine:
         """The gain and offset that norm the frames so far and then apply `style`."""
@@ -36,8 +37,8 @@ class Moments:
         counts = counts.to(self._parts[0][1].device)[:, None]
         means = torch.stack([mean for _, mean, _ in self._parts]).double()
         mean = (counts * means).sum(dim=0) / counts.sum()
-        squares = torch.stack([square for _, _, square in self._parts]).double().sum(dim=0)
-        squares += (counts * (means - mean).square()).sum(dim=0)
+        variances = torch.stack([variance for _, _, variance in self._parts]).double()
+        squares = (counts * (variances + (means - mean).square())).sum(dim=0)
         gain = (style[0] * torch.rsqrt(squares / counts.sum() + _EPS)).float()
         return gain, (style[1] - mean * gain).float()
 

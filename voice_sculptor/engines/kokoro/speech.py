@@ -28,6 +28,9 @@ from voice_sculptor.errors import ConfigError
 
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
+# Lines whose features are kept for the next voice, 4 kB a symbol: nearly all texts, and at most 130 MB.
+_NUM_KEPT_LINES = 64
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -97,10 +100,13 @@ class Speaker:
         generator: torch.Generator,
         check: Callable[[], None],
     ) -> NDArray[np.float32]:
-        if line not in reading.features:
-            reading.features[line] = self._model.read(torch.tensor(line.token_ids))
+        features = reading.features.get(line)
+        if features is None:
+            features = self._model.read(torch.tensor(line.token_ids))
+            if len(reading.features) < _NUM_KEPT_LINES:
+                reading.features[line] = features
         style = torch.from_numpy(self._atlas.blend(state.blend, len(line.token_ids) - 2))
-        encoded = self._model.encode(reading.features[line], style)
+        encoded = self._model.encode(features, style)
         durations = edit_durations(encoded.durations, torch.tensor(line.is_pause), edit)
         check()
         f0_hz, energy = self._model.contours(encoded, durations, style)

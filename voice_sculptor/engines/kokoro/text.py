@@ -15,6 +15,19 @@ from voice_sculptor.engines.kokoro.norms import StyleProjections, Weights
 
 
 @dataclass(frozen=True)
+class Features:
+    """What the text part of the model knows about `L` phonemes whoever speaks them.
+
+    Attributes:
+        text: `[L, hidden]`, what to say, for the decoder.
+        context: `[L, hidden]`, from ALBERT, for the prosody.
+    """
+
+    text: Tensor
+    context: Tensor
+
+
+@dataclass(frozen=True)
 class Encoded:
     """What the text part of the model knows about `L` phonemes.
 
@@ -63,9 +76,13 @@ class TextModel:
         self.duration_styles = StyleProjections(weights, layers[1::2])
         self.contour_styles = StyleProjections(weights, norms)
 
-    def encode(self, token_ids: Tensor, style: Tensor) -> Encoded:
-        """Reads phonemes `[L]` int64 with the prosody half of a style `[style_size]`."""
-        x = self.bert(token_ids)
+    def read(self, token_ids: Tensor) -> Features:
+        """Reads phonemes `[L]` int64."""
+        return Features(self._read(token_ids), self.bert(token_ids))
+
+    def encode(self, features: Features, style: Tensor) -> Encoded:
+        """Adds the prosody half of a style `[style_size]`."""
+        x = features.context
         styles = self.duration_styles(style)
         tail = style.expand(len(x), -1)
         prosody = torch.cat([x, tail], dim=1)
@@ -74,7 +91,7 @@ class TextModel:
             x = F.layer_norm(lstm(prosody)[0], gain.shape, gain, offset)
             prosody = torch.cat([x, tail], dim=1)
         bins = F.linear(self.duration_lstm(prosody)[0], self.duration_weight, self.duration_bias)
-        return Encoded(self._read(token_ids), prosody, bins.sigmoid_().sum(dim=1))
+        return Encoded(features.text, prosody, bins.sigmoid_().sum(dim=1))
 
     def predict_contours(self, encoded: Encoded, durations: Tensor, style: Tensor) -> tuple[Tensor, Tensor]:
         """F0 in Hz and energy, both `[2 T]`, for durations `[L]` int64 that sum to `T` frames."""
