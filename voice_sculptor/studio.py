@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
+import threading
 import uuid
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
@@ -307,6 +309,7 @@ class Studio:
     def _events(
         self, request: SynthesisRequest, planned: Planned, token: CancelToken | None
     ) -> Iterator[StudioEvent]:
+        threading.Thread(target=_import_loudness, name="loudness", daemon=True).start()
         # Queued here and not at the first `next`, so that a full queue is said at once.
         events = self.worker.submit(request, token)
 
@@ -373,6 +376,13 @@ class Studio:
             rtf=(done.at_s - take.began_s) / natural.duration_s,
             ttfa_s=(take.first_s or done.at_s) - take.began_s,
         )
+
+
+@functools.cache
+def _import_loudness() -> None:
+    """Loudness takes over a second to import: beside the engine's work, not after its first piece."""
+    import pyloudnorm  # noqa: F401
+    import scipy.signal  # noqa: F401
 
 
 def _seeds(seed: int | None, count: int) -> tuple[int, ...]:

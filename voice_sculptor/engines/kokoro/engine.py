@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from voice_sculptor.engines.base import (
     Options,
     StockVoice,
 )
-from voice_sculptor.engines.kokoro import weights
+from voice_sculptor.engines.kokoro import phonemes, weights
 from voice_sculptor.engines.kokoro.atlas import Atlas, VoiceInfo
 from voice_sculptor.engines.kokoro.design import VoiceState, design, read_state
 from voice_sculptor.engines.kokoro.reading import Reading
@@ -64,6 +65,8 @@ class KokoroEngine:
         from voice_sculptor.engines.kokoro.speech import Speaker
 
         self._speaker = Speaker.load(path, device, dtype)
+        # The dictionaries take seconds to read: before someone writes, if there is time, and loading does not wait.
+        threading.Thread(target=_read_dictionaries, name="dictionaries", daemon=True).start()
         progress(1.0)
 
     def unload(self) -> None:
@@ -126,6 +129,11 @@ class KokoroEngine:
         if request.voice is not None:
             return read_state(request.voice.state, Atlas.load())
         return design(request.controls, language, seed, Atlas.load())
+
+
+def _read_dictionaries() -> None:
+    phonemes.preload(chinese=False)
+    phonemes.preload(english=False)
 
 
 def _notices(reading: Reading) -> tuple[Notice, ...]:
