@@ -90,7 +90,7 @@ class _Judges:
                 fix_en="Install them: pip install -r requirements-bench.txt",
                 fix_zh="请安装：pip install -r requirements-bench.txt",
             ) from error
-        model = next(file for file in files if file.name == "model.bin" and "tiny" in str(file))
+        model = next(file for file in files if file.name == "model.bin")
         folder = Path(str(model.locate())).parent
         self._whisper = WhisperModel(str(folder), device="cpu", compute_type="int8", local_files_only=True)
         self._dnsmos = dnsmos
