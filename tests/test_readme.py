@@ -13,7 +13,9 @@ READMES = ("README.md", "README.zh.md")
 
 def commands(text: str) -> list[list[str]]:
     blocks = "\n".join(re.findall(r"```bash\n(.*?)```", text, re.DOTALL)).replace("\\\n", " ")
-    return [shlex.split(line, comments=True)[2:] for line in blocks.splitlines() if line.startswith("bash run.sh")]
+    return [
+        shlex.split(line, comments=True)[2:] for line in blocks.splitlines() if line.startswith("bash run.sh")
+    ]
 
 
 @pytest.mark.parametrize("name", READMES)

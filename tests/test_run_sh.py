@@ -23,7 +23,7 @@ import json, os, pathlib, sys
 import tiny_thing
 weights = pathlib.Path(__file__).parent / "checkpoints/kokoro/kokoro-v1_0-int8.safetensors"
 if sys.argv[1:] == ["setup"]:
-    weights.parent.mkdir(parents=True)
+    weights.parent.mkdir(parents=True, exist_ok=True)
     weights.touch()
 names = ("NO_PROXY", "no_proxy", "PORT", "PYTHONPATH")
 print(json.dumps({"args": sys.argv[1:], "cwd": os.getcwd(), **{name: os.environ.get(name) for name in names}}))
