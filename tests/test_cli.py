@@ -10,6 +10,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -397,35 +398,43 @@ def test_names_that_are_no_audio_file(cli: Cli, tmp_path: Path) -> None:
     assert cli(*speak, tmp_path / "v1.2").code == 0
 
 
-@pytest.fixture
-def full_disk() -> Iterator[Callable[[int], None]]:
-    """A limit on the size of files stands in for the room on a disk."""
+@contextmanager
+def full_disk(num_bytes: int) -> Iterator[None]:
+    """A limit on the size of files stands in for the room on a disk.
+
+    It holds for this whole process, so it ends before anyone else writes: what the tests print may go to a file.
+    """
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda num_bytes: resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_is_said_before_the_work(
-    cli: Cli, tmp_path: Path, full_disk: Callable[[int], None]
-) -> None:
-    full_disk(32_000)
-    refused(cli(*DESIGN, "--out", tmp_path / "out"), 4, "File too large")
+def test_a_full_disk_is_said_before_the_work(cli: Cli, tmp_path: Path) -> None:
+    with full_disk(32_000):
+        ran = cli(*DESIGN, "--out", tmp_path / "out")
+    refused(ran, 4, "File too large")
     assert files(tmp_path) == {}
 
 
 def test_a_disk_that_fills_up_leaves_nothing_half_written(
-    cli: Cli, tmp_path: Path, full_disk: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cli(*DESIGN, "--n", "1", "--out", tmp_path)
     before = files(tmp_path)
-    full_disk(100_000)
     # 7 seconds of 16-bit audio are more than that.
-    refused(cli(*DESIGN, "--text", "a" * 120, "--out", tmp_path), 4, "voice-7-2.wav")
+    with full_disk(100_000):
+        ran = cli(*DESIGN, "--text", "a" * 120, "--out", tmp_path)
+    refused(ran, 4, "voice-7-2.wav")
     assert files(tmp_path) == before
     # The clip fits, its voice file does not: the clip goes again.
     monkeypatch.setattr(voice_files, "voice_bytes", lambda voice: bytes(200_000))
-    refused(cli(*DESIGN, "--text", "other", "--out", tmp_path), 4, "voice-7-2.voice.json")
+    with full_disk(100_000):
+        ran = cli(*DESIGN, "--text", "other", "--out", tmp_path)
+    refused(ran, 4, "voice-7-2.voice.json")
     assert files(tmp_path) == before
 
 
