@@ -73,6 +73,10 @@ def test_three_voices_from_a_preset(visit: Visit, tmp_path: Path) -> None:
         card.locator(".play-pause-button").wait_for()
     page.wait_for_selector("#vs-generate:enabled")
     assert not page.is_visible("#vs-card-4")
+    for index in range(3):
+        with page.expect_download() as download:
+            page.click(f"#vs-card-{index + 1} .vs-save-audio")
+        assert download.value.suggested_filename == f"{index + 1}-seed-{77 + index}.wav"
 
     # Each plays, reads its own seed back, and comes in each format.
     page.click("#vs-card-1 .play-pause-button")
@@ -165,6 +169,8 @@ def test_an_error_is_said_and_the_input_kept(visit: Visit) -> None:
     assert "broke" in visit.text_of("#vs-card-2")
     assert not page.is_visible("#vs-card-2 .vs-player")
     assert page.is_visible("#vs-card-1 .vs-player")
+    page.wait_for_selector("#vs-generate:enabled")
+    assert not page.is_visible("#vs-cancel")
 
 
 def test_what_users_write_is_never_markup(visit: Visit) -> None:

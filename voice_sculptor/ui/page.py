@@ -105,7 +105,7 @@ def _wire_voice(handlers: Handlers, language: gr.Radio, voice: VoicePanel, speec
 
     voice.clear.click(clear, inputs=everything, outputs=[*everything, before, voice.undo], **_AT_ONCE)
     voice.undo.click(
-        lambda values: [*values, gr.update(visible=False)],
+        lambda values: [*values, gr.update(visible="hidden")],
         inputs=before,
         outputs=[*everything, voice.undo],
         **_AT_ONCE,
@@ -139,9 +139,8 @@ def _wire_generation(page: gr.Blocks, handlers: Handlers, voice: VoicePanel, spe
             yield [
                 _html(shown.progress),
                 _html(shown.message),
-                gr.update(visible=False) if shown.clears else gr.skip(),
-                gr.update(interactive=not shown.is_running),
-                gr.update(visible=shown.is_running),
+                "" if shown.clears else gr.skip(),
+                gr.update(interactive=False),
                 list(cards) if shown.clears or shown.cards else gr.skip(),
                 *(
                     update
@@ -162,7 +161,7 @@ def _wire_generation(page: gr.Blocks, handlers: Handlers, voice: VoicePanel, spe
 
     speech.dice.click(None, outputs=speech.seed, js="() => voiceSculptor.dice()", **_AT_ONCE)
     speech.generate.click(None, js="() => voiceSculptor.reveal()", **_AT_ONCE)
-    speech.generate.click(
+    generation = speech.generate.click(
         generate,
         inputs=[*voice.fields, speech.text, speech.count, speech.seed, speech.audio_format],
         outputs=[
@@ -170,7 +169,6 @@ def _wire_generation(page: gr.Blocks, handlers: Handlers, voice: VoicePanel, spe
             speech.message,
             speech.empty,
             speech.generate,
-            speech.cancel,
             made,
             *slot_outputs,
         ],
@@ -181,6 +179,10 @@ def _wire_generation(page: gr.Blocks, handlers: Handlers, voice: VoicePanel, spe
         concurrency_limit=settings.max_queue + 2,
         concurrency_id="generate",
     )
+    # Gradio drops a click that comes before the event has ended, which is after its last yield: the button opens when
+    # a click is taken, not before. `then` is not called where the event broke.
+    for ended in (generation.then, generation.failure):
+        ended(lambda: gr.update(interactive=True), outputs=speech.generate, **_AT_ONCE)
     speech.cancel.click(cancel, **_AT_ONCE)
     page.unload(cancel)
     speech.audio_format.change(
@@ -205,16 +207,8 @@ def _html(text: str | None) -> Any:
 def _slot_updates(shown: Shown, card: Card | None) -> list[Any]:
     """Values for `Slot.outputs`."""
     if card is None:
-        rest = [gr.skip()] * 5
-        if not shown.clears:
-            return [gr.skip(), *rest]
-        return [gr.update(visible=False), gr.skip(), gr.skip(), None, gr.skip(), gr.skip()]
-    is_made = card.played is not None
-    return [
-        gr.update(visible=True),
-        card.facts,
-        gr.update(visible=is_made),
-        gr.update(value=str(card.played) if is_made else None, visible=is_made),
-        gr.update(value=str(card.download) if is_made else None, visible=is_made),
-        gr.update(value=str(card.voice) if is_made else None, visible=is_made),
-    ]
+        return ["", *[gr.update(value=None)] * 3] if shown.clears else [gr.skip()] * 4
+    files = (card.played, card.download, card.voice)
+    # Updates, not bare values: Gradio's browser side turns a bare value into the next yield's in place, also where a
+    # component still holds it.
+    return [card.facts, *(gr.update(value=str(file) if file else None) for file in files)]

@@ -55,9 +55,12 @@ class VoicePanel:
 
 @dataclass
 class Slot:
-    """A candidate's place."""
+    """A candidate's place.
 
-    column: Block
+    It is always there, and the style sheet shows it once it has facts: Gradio loses updates of components that it has
+    yet to mount.
+    """
+
     facts: gr.HTML
     seed: gr.Button
     audio: gr.Audio
@@ -66,8 +69,8 @@ class Slot:
 
     @property
     def outputs(self) -> list[Block]:
-        """All of it, in the order of the fields."""
-        return [self.column, self.facts, self.seed, self.audio, self.download, self.voice]
+        """What changes with the candidate."""
+        return [self.facts, self.audio, self.download, self.voice]
 
 
 @dataclass
@@ -93,7 +96,7 @@ def voice_panel(labels: Labels, presets: Sequence[Preset]) -> VoicePanel:
         with gr.Row(elem_classes="vs-head"):
             gr.HTML(render.heading("presets"))
             undo = labels.add(
-                gr.Button, titled("undo"), elem_id="vs-undo", elem_classes="vs-link", visible=False
+                gr.Button, titled("undo"), elem_id="vs-undo", elem_classes="vs-link", visible="hidden"
             )
             clear = labels.add(gr.Button, titled("clear"), elem_id="vs-clear", elem_classes="vs-link")
         pickers = [_picker(labels, presets, group) for group in PRESET_GROUPS]
@@ -159,7 +162,7 @@ def speech_panel(labels: Labels) -> SpeechPanel:
             dice = labels.add(gr.Button, titled("dice"), elem_id="vs-dice", elem_classes="vs-icon")
         with gr.Row(elem_id="vs-actions"):
             generate = labels.add(gr.Button, titled("generate"), variant="primary", elem_id="vs-generate")
-            cancel = labels.add(gr.Button, titled("cancel"), visible=False, elem_id="vs-cancel")
+            cancel = labels.add(gr.Button, titled("cancel"), elem_id="vs-cancel")
         message = gr.HTML(elem_id="vs-message")
         progress = gr.HTML(elem_id="vs-progress")
     with gr.Column(elem_classes="vs-section vs-results"):
@@ -181,7 +184,7 @@ def speech_panel(labels: Labels) -> SpeechPanel:
 
 
 def _slot(labels: Labels, index: int) -> Slot:
-    with gr.Column(visible=False, elem_id=f"vs-card-{index + 1}", elem_classes="vs-card") as column:
+    with gr.Column(elem_id=f"vs-card-{index + 1}", elem_classes="vs-card"):
         with gr.Row(elem_classes="vs-card-head"):
             facts = gr.HTML(elem_classes="vs-card-facts")
             seed = labels.add(gr.Button, titled("use_seed"), elem_classes="vs-chip-button vs-use-seed")
@@ -200,7 +203,7 @@ def _slot(labels: Labels, index: int) -> Slot:
             waveform_options=WAVEFORM,
             elem_classes="vs-player",
         )
-    return Slot(column, facts, seed, audio, download, voice)
+    return Slot(facts, seed, audio, download, voice)
 
 
 def _picker(labels: Labels, presets: Sequence[Preset], group: str) -> Any:
