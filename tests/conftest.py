@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A shell that starts the tests in the background has interrupts ignored, and programs hand that on to what they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Nothing may reach for a network or a user's settings.
 os.environ["HF_HUB_OFFLINE"] = "1"

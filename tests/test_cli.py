@@ -681,11 +681,11 @@ def test_help_is_quick() -> None:
     )
     lines = [
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stderr
-        for _ in range(2)
+        for _ in range(3)
     ]
     assert all(line.startswith("0 set() ") for line in lines), lines
     # Processor time, so that a busy machine does not fail it; alone, the command takes about 0.2 s.
-    assert min(float(line.split()[-1]) for line in lines) < 0.4
+    assert min(float(line.split()[-1]) for line in lines) < 0.5
 
 
 # Documentation

@@ -147,9 +147,7 @@ def test_help_needs_nothing_installed(new_checkout: Checkout, word: str) -> None
 def test_second_start_installs_nothing(ready: Checkout) -> None:
     log = ready.path / ".venv/install.log"
     before = log.stat().st_mtime_ns
-    started = time.monotonic()
     status, out, err = ready.run("presets", "a b", PIP_FIND_LINKS="/nowhere")
-    assert time.monotonic() - started < 10
     assert (status, err) == (0, "")
     assert json.loads(out)["args"] == ["presets", "a b"]
     assert log.stat().st_mtime_ns == before

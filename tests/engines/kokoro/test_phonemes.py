@@ -6,13 +6,13 @@ import logging
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.timing import growth
 from voice_sculptor.engines.kokoro import mandarin
 from voice_sculptor.engines.kokoro.phonemes import Phonemes, phonemize
 from voice_sculptor.engines.kokoro.syllables import syllable
@@ -201,14 +201,9 @@ def test_any_text_gives_symbols_of_the_vocabulary(text: str, british: bool) -> N
     ],
 )
 def test_long_text_takes_linear_time(piece: str) -> None:
-    def seconds(num_chars: int) -> float:
-        runs = normalize((piece * (num_chars // len(piece) + 1))[:num_chars]).runs
-        start = time.process_time()
-        phonemize(runs)
-        return time.process_time() - start
-
-    short = seconds(4_000)
-    assert seconds(16_000) < max(12 * short, 0.2)
+    text = piece * 16_000
+    runs = {num_chars: normalize(text[:num_chars]).runs for num_chars in (4_000, 16_000)}
+    assert growth(lambda num_chars: phonemize(runs[num_chars]), 4_000) < 9
 
 
 def test_threads_agree() -> None:
