@@ -324,6 +324,57 @@ def test_preloading_needs_no_request() -> None:
     worker.close()
 
 
+class WarmingEngine(GatedEngine):
+    """Warms up in endless steps, or breaks in the second one."""
+
+    def __init__(self, breaks: bool = False) -> None:
+        super().__init__()
+        self.gate.set()
+        self.breaks = breaks
+        self.num_steps = 0
+
+    def warm_up(self) -> Iterator[None]:
+        while True:
+            self.threads.add(threading.get_ident())
+            self.num_steps += 1
+            if self.breaks and self.num_steps == 2:
+                raise RuntimeError("cold")
+            time.sleep(0.001)
+            yield
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_warming_up_makes_nobody_wait(breaks: bool) -> None:
+    engine = WarmingEngine(breaks)
+    worker = Worker(engine, "cpu")
+    worker.preload()
+    eventually(lambda: engine.num_steps >= 2)
+    assert worker.is_loaded
+    assert isinstance(list(worker.submit(request()))[-1], CandidateDone)
+    num_steps = engine.num_steps
+    time.sleep(0.02)
+    assert engine.num_steps == num_steps
+    worker.close()
+    assert len(engine.threads) == 1
+
+
+def test_what_is_loaded_for_a_request_is_not_warmed_up() -> None:
+    engine = WarmingEngine()
+    worker = Worker(engine, "cpu")
+    assert isinstance(list(worker.submit(request()))[-1], CandidateDone)
+    worker.close()
+    assert engine.num_steps == 0
+
+
+def test_closing_ends_the_warming_up() -> None:
+    engine = WarmingEngine()
+    worker = Worker(engine, "cpu")
+    worker.preload()
+    eventually(lambda: engine.num_steps >= 1)
+    worker.close()
+    assert not worker.is_loaded
+
+
 def test_closing_refuses_what_waits_and_cancels_what_runs(gated: tuple[GatedEngine, Worker]) -> None:
     engine, worker = gated
     running = occupied(worker)

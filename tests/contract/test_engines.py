@@ -268,4 +268,5 @@ def test_unloading_and_loading_again(engine: Engine, text: str) -> None:
     engine.load("cpu", None, progress.append)
     assert progress == sorted(progress)
     assert progress[-1] == 1.0
+    list(engine.warm_up())
     assert audio(run(engine, request(text))).tobytes() == before.tobytes()

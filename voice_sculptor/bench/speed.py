@@ -76,7 +76,7 @@ def measure(rounds: int, threads: int, checkpoints_dir: Path) -> dict[str, Any]:
     """Run both sides in turn.
 
     Args:
-        rounds: Warm repetitions of each text.
+        rounds: Repetitions of each text, and of the first request, each time in new processes.
         threads: For both sides.
         checkpoints_dir: Where this project's weights are.
 
@@ -94,18 +94,29 @@ def measure(rounds: int, threads: int, checkpoints_dir: Path) -> dict[str, Any]:
         with voices.open("wb") as file:
             np.savez(file, allow_pickle=False, **{VOICE: Atlas.load().table(VOICE)[:, None, :]})
         common = ["--threads", str(threads)]
-        peer = _Contender(
-            "kokoro-onnx", ["peer", "--model", str(model), "--voices", str(voices), *common], stack
-        )
-        ours = _Contender("voice-sculptor", ["ours", "--checkpoints", str(checkpoints_dir), *common], stack)
-        cold = [side.say(COLD_CHARS) for side in (ours, peer)]
+        sides = {
+            "voice-sculptor": ["ours", "--checkpoints", str(checkpoints_dir), *common],
+            "voice-sculptor, warmed up": ["ours", "--warm", "--checkpoints", str(checkpoints_dir), *common],
+            "kokoro-onnx": ["peer", "--model", str(model), "--voices", str(voices), *common],
+        }
+        cold: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
+        for _ in range(rounds):
+            for name, arguments in sides.items():
+                with ExitStack() as alone:
+                    side = _Contender(name, arguments, alone)
+                    cold[name].append(side.say(COLD_CHARS) | {"load_s": side.load_s})
+        at_once, warmed, cold_peer = cold.values()
+        ours, peer = (_Contender(name, sides[name], stack) for name in ("voice-sculptor", "kokoro-onnx"))
         warm: dict[int, tuple[list[dict[str, float]], list[dict[str, float]]]] = {}
         for num_chars in TEXTS:
             pair = warm[num_chars] = ([], [])
             for _ in range(rounds + 1):
                 pair[0].append(ours.say(num_chars))
                 pair[1].append(peer.say(num_chars))
-        rows = [_row(f"first request, {COLD_CHARS} chars", [cold[0]], [cold[1]])]
+        rows = [
+            _row(f"first request at once, {COLD_CHARS} chars", at_once, cold_peer),
+            _row(f"first request after the warm-up, {COLD_CHARS} chars", warmed, cold_peer),
+        ]
         # The first of each is dropped: a new length is planned and allocated once.
         rows += [_row(f"warm, {n} chars", a[1:], b[1:]) for n, (a, b) in warm.items()]
         return {
@@ -113,7 +124,7 @@ def measure(rounds: int, threads: int, checkpoints_dir: Path) -> dict[str, Any]:
             "rounds": rounds,
             "cpu": cpu_name(),
             "rows": rows,
-            "load_s": (ours.load_s, peer.load_s),
+            "load_s": tuple(median(each["load_s"] for each in side) for side in (at_once, warmed, cold_peer)),
             "peak_bytes": tuple(
                 max(int(each["peak_bytes"]) for pair in warm.values() for each in pair[side])
                 for side in (0, 1)
@@ -149,12 +160,13 @@ def report(result: dict[str, Any]) -> str:
             f"| {row['rtf'][0]:.3f} | {row['rtf'][1]:.3f} | **{row['rtf_ratio']:.2f}** "
             f"| {row['first_s'][0]:.2f} | {row['first_s'][1]:.2f} | **{row['first_ratio']:.2f}** |"
         )
-    load, peak = result["load_s"], result["peak_bytes"]
+    (load_s, warm_s, peer_s), peak = result["load_s"], result["peak_bytes"]
     lines += [
         "",
         "| | voice-sculptor | kokoro-onnx | ratio |",
         "|---|---|---|---|",
-        f"| load, imports included, s | {load[0]:.2f} | {load[1]:.2f} | {load[0] / load[1]:.2f} |",
+        f"| load, imports included, s | {load_s:.2f} | {peer_s:.2f} | {load_s / peer_s:.2f} |",
+        f"| load and warm-up, s | {warm_s:.2f} | {peer_s:.2f} | {warm_s / peer_s:.2f} |",
         f"| peak memory, MB | {peak[0] / 1e6:.0f} | {peak[1] / 1e6:.0f} | {peak[0] / peak[1]:.2f} |",
     ]
     return "\n".join(lines)
@@ -163,7 +175,9 @@ def report(result: dict[str, Any]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="voice-sculptor bench speed", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="warm repetitions of each text")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="repetitions of each text and of the first request"
+    )
     parser.add_argument("--threads", type=int, default=psutil.cpu_count(logical=False) or 1)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args(arguments)

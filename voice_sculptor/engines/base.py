@@ -171,6 +171,13 @@ class Engine(Protocol):
             LoadFailed: Anything else; the cause is chained.
         """
 
+    def warm_up(self) -> Iterator[None]:
+        """Do beforehand, step by step, what the first request would wait for; called when nobody waits.
+
+        Yields:
+            After each step, a second or two of work at most: whoever iterates leaves off when a request comes.
+        """
+
     def unload(self) -> None:
         """Free everything; `load` may be called again."""
 

@@ -74,6 +74,10 @@ class FakeEngine:
         self.is_loaded = True
         progress(1.0)
 
+    def warm_up(self) -> Iterator[None]:
+        """See `Engine.warm_up`; there is nothing to do."""
+        yield from ()
+
     def unload(self) -> None:
         """See `Engine.unload`."""
         self.is_loaded = False

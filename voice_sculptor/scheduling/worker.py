@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from voice_sculptor.domain import SynthesisRequest
 from voice_sculptor.engines.base import Engine, EngineEvent
@@ -121,11 +122,17 @@ class Worker:
         self._running: _Job | None = None
         self._changed = threading.Condition()
         self._is_closing = False
+        self._is_warm = False
         self._is_loaded = False
         self._wants_load = False
         self._recent_s: deque[float] = deque(maxlen=_SPEED_WINDOW)
         self._thread = threading.Thread(target=self._run, name=f"worker-{engine.info.id}", daemon=True)
         self._thread.start()
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether warming up, which follows a preload, is over."""
+        return self._is_warm
 
     @property
     def is_loaded(self) -> bool:
@@ -172,7 +179,7 @@ class Worker:
         return events
 
     def preload(self) -> None:
-        """Begin to load the engine now, without waiting for it; a failure shows on the first request."""
+        """Begin to load and warm up the engine now, without waiting; a failure shows on the first request."""
         with self._changed:
             self._wants_load = True
             self._changed.notify_all()
@@ -260,6 +267,14 @@ class Worker:
             self._load(lambda fraction: None)
         except VoiceSculptorError as error:
             _log.warning("The engine could not be loaded ahead: %s", error.message())
+            return
+        try:
+            for _ in chain((None,), self.engine.warm_up()):
+                if self._jobs or self._is_closing:
+                    break
+        except Exception:  # noqa: BLE001  # Whoever asks first is told what breaks.
+            _log.exception("The engine %s could not be warmed up", self.engine.info.id)
+        self._is_warm = True
 
     def _outcome(self, job: _Job) -> object:
         """Do the job; what ends its stream: `_END` or the error to raise there."""

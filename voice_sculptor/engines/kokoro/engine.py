@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gc
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from voice_sculptor.config import Settings
-from voice_sculptor.controls import CONTROL_NAMES
+from voice_sculptor.controls import CONTROL_NAMES, Controls
 from voice_sculptor.domain import Language, Notice, SynthesisRequest
 from voice_sculptor.engines.base import (
     AudioChunk,
@@ -65,9 +64,19 @@ class KokoroEngine:
         from voice_sculptor.engines.kokoro.speech import Speaker
 
         self._speaker = Speaker.load(path, device, dtype)
-        # The dictionaries take seconds to read: before someone writes, if there is time, and loading does not wait.
-        threading.Thread(target=_read_dictionaries, name="dictionaries", daemon=True).start()
         progress(1.0)
+
+    def warm_up(self) -> Iterator[None]:
+        """See `Engine.warm_up`: the dictionaries, and torch's kernels, which are made at their first use."""
+        if self._speaker is None:
+            raise RuntimeError("load() comes before warm_up()")
+        phonemes.preload(chinese=False)
+        yield
+        reading, state = Reading("One, two.", "en"), VoiceState(blend={"af_heart": 1.0})
+        for _ in self._speaker.speak(reading, state, Controls(), 0, lambda: None):
+            yield
+        phonemes.preload(english=False)
+        yield
 
     def unload(self) -> None:
         """See `Engine.unload`."""
@@ -129,11 +138,6 @@ class KokoroEngine:
         if request.voice is not None:
             return read_state(request.voice.state, Atlas.load())
         return design(request.controls, language, seed, Atlas.load())
-
-
-def _read_dictionaries() -> None:
-    phonemes.preload(chinese=False)
-    phonemes.preload(english=False)
 
 
 def _notices(reading: Reading) -> tuple[Notice, ...]:
