@@ -131,6 +131,11 @@ class Studio:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def preload(self) -> None:
+        """Begin what the first request would wait for, without waiting: loading, warming up, slow imports."""
+        self.worker.preload()
+        threading.Thread(target=_warm_loudness, name="loudness", daemon=True).start()
+
     def close(self) -> None:
         """Stop the work and free the device."""
         self.worker.close()
@@ -309,7 +314,7 @@ class Studio:
     def _events(
         self, request: SynthesisRequest, planned: Planned, token: CancelToken | None
     ) -> Iterator[StudioEvent]:
-        threading.Thread(target=_import_loudness, name="loudness", daemon=True).start()
+        threading.Thread(target=_warm_loudness, name="loudness", daemon=True).start()
         # Queued here and not at the first `next`, so that a full queue is said at once.
         events = self.worker.submit(request, token)
 
@@ -379,10 +384,13 @@ class Studio:
 
 
 @functools.cache
-def _import_loudness() -> None:
+def _warm_loudness() -> None:
     """Loudness takes over a second to import: beside the engine's work, not after its first piece."""
-    import pyloudnorm  # noqa: F401
-    import scipy.signal  # noqa: F401
+    import numpy as np
+
+    from voice_sculptor.audio.loudness import level
+
+    level(AudioClip(np.full(16_000, 0.1, np.float32), 16_000))
 
 
 def _seeds(seed: int | None, count: int) -> tuple[int, ...]:

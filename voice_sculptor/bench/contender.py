@@ -30,7 +30,7 @@ def ours(checkpoints_dir: Path, threads: int, is_warm: bool) -> Speak:
 
     torch.set_num_threads(threads)
     studio = Studio(load_settings(engine="kokoro", device="cpu", checkpoints_dir=checkpoints_dir))
-    studio.worker.preload()
+    studio.preload()
     while not (studio.worker.is_warm if is_warm else studio.worker.is_loaded):
         time.sleep(0.005)
 

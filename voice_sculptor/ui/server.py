@@ -114,7 +114,6 @@ def running(settings: Settings, engine: Engine | None = None) -> Iterator[tuple[
     folders = [shipped_presets_dir(), *([settings.presets_dir] if settings.presets_dir else [])]
     presets = load_presets(*folders)
     page: gr.Blocks | None = None
-    warming = threading.Thread(target=_warm_up, name="warm-up")
     with Studio(settings, engine) as studio:
         try:
             from voice_sculptor.ui.handlers import Handlers
@@ -123,10 +122,8 @@ def running(settings: Settings, engine: Engine | None = None) -> Iterator[tuple[
             page = build_page(Handlers(studio, presets, shelf))
             url = launch(page, settings, port.number)
             # After the page answers: importing torch beside Gradio would delay both.
-            studio.worker.preload()
-            warming.start()
+            studio.preload()
             yield url, port
-            warming.join()
         finally:
             if page is not None:
                 page.close(verbose=False)
@@ -161,17 +158,6 @@ def launch(page: gr.Blocks, settings: Settings, port: int) -> str:
         inbrowser=False,
     )
     return f"http://{_shown(settings.host)}:{port}"
-
-
-def _warm_up() -> None:
-    """Import what the first candidate's levelling and encoding would wait for."""
-    import numpy as np
-
-    from voice_sculptor.audio.io import encode
-    from voice_sculptor.audio.loudness import level
-    from voice_sculptor.domain import AudioClip
-
-    encode(level(AudioClip(np.full(16_000, 0.1, np.float32), 16_000)), "wav")
 
 
 def _notes(settings: Settings, port: Port) -> Iterator[str]:
