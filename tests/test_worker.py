@@ -304,7 +304,8 @@ def test_what_breaks_in_loading_is_said_and_can_load_later(
     assert isinstance(engine, ScriptedEngine)
     if preloaded:
         worker.preload()
-        eventually(lambda: len(engine.on_load) == 1)
+        eventually(lambda: worker.has_preloaded)
+        assert len(engine.on_load) == 1
     with pytest.raises(expected) as seen:
         list(worker.submit(request()))
     assert seen.value is raised or seen.value.__cause__ is raised

@@ -31,7 +31,7 @@ def ours(checkpoints_dir: Path, threads: int, is_warm: bool) -> Speak:
     torch.set_num_threads(threads)
     studio = Studio(load_settings(engine="kokoro", device="cpu", checkpoints_dir=checkpoints_dir))
     studio.preload()
-    while not (studio.worker.is_warm if is_warm else studio.worker.is_loaded):
+    while not (studio.worker.has_preloaded or (studio.worker.is_loaded and not is_warm)):
         time.sleep(0.005)
 
     def speak(text: str, voice: str) -> tuple[float, float]:

@@ -122,7 +122,7 @@ class Worker:
         self._running: _Job | None = None
         self._changed = threading.Condition()
         self._is_closing = False
-        self._is_warm = False
+        self._has_preloaded = False
         self._is_loaded = False
         self._wants_load = False
         self._recent_s: deque[float] = deque(maxlen=_SPEED_WINDOW)
@@ -130,9 +130,9 @@ class Worker:
         self._thread.start()
 
     @property
-    def is_warm(self) -> bool:
-        """Whether warming up, which follows a preload, is over."""
-        return self._is_warm
+    def has_preloaded(self) -> bool:
+        """Whether a preload is over, warm-up included, well or not."""
+        return self._has_preloaded
 
     @property
     def is_loaded(self) -> bool:
@@ -265,16 +265,14 @@ class Worker:
     def _preload_quietly(self) -> None:
         try:
             self._load(lambda fraction: None)
-        except VoiceSculptorError as error:
-            _log.warning("The engine could not be loaded ahead: %s", error.message())
-            return
-        try:
             for _ in chain((None,), self.engine.warm_up()):
                 if self._jobs or self._is_closing:
                     break
-        except Exception:  # noqa: BLE001  # Whoever asks first is told what breaks.
+        except VoiceSculptorError as error:
+            _log.warning("The engine could not be made ready ahead: %s", error.message())
+        except Exception:  # noqa: BLE001  # The thread goes on: whoever asks first is told what breaks.
             _log.exception("The engine %s could not be warmed up", self.engine.info.id)
-        self._is_warm = True
+        self._has_preloaded = True
 
     def _outcome(self, job: _Job) -> object:
         """Do the job; what ends its stream: `_END` or the error to raise there."""
