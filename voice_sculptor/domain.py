@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from voice_sculptor.controls import Controls
+from voice_sculptor.timbre import Timbre
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,10 +39,12 @@ class VoiceSpec(_Frozen):
     Attributes:
         description: Free words, Chinese or English; may be empty.
         controls: The explicit controls; each wins over the description.
+        timbre: Explicit dimensions of timbre; each wins over the description.
     """
 
     description: Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS)] = ""
     controls: Controls = Controls()
+    timbre: Timbre = Timbre()
 
 
 class Bilingual(_Frozen):
@@ -116,11 +119,13 @@ class Understood:
 
     Attributes:
         controls: Controls the words imply.
-        words: For each control read, the words it came from.
+        timbre: Dimensions of timbre the words imply.
+        words: For each control and dimension read, the words it came from.
         unknown: Words that look like voice attributes or moods but are not known.
     """
 
     controls: Controls = Controls()  # noqa: RUF009  # It is frozen.
+    timbre: Timbre = Timbre()  # noqa: RUF009  # It is frozen.
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
 
@@ -152,6 +157,7 @@ class SynthesisRequest:
         text: What to speak, as the user wrote it.
         language: Language of the text; `auto` decides per run of text.
         controls: Effective controls (description and explicit ones merged).
+        timbre: Effective dimensions of timbre, as `controls`.
         description: Free words, for engines that read them themselves.
         seeds: One candidate per seed, each 0 … 2³²−1.
         voice: A kept voice to speak with; `None` designs one per seed.
@@ -163,6 +169,7 @@ class SynthesisRequest:
     language: TextLanguage
     controls: Controls
     seeds: tuple[int, ...]
+    timbre: Timbre = Timbre()  # noqa: RUF009  # It is frozen.
     description: str = ""
     voice: Voice | None = None
     options: BaseModel | None = None

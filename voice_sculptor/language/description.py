@@ -49,7 +49,7 @@ def understand(description: str) -> Understood:
         if value is not None:
             values[control] = value
             words[control] = tuple(dict.fromkeys(text[finding.start : finding.end] for finding in said))
-    return Understood(Controls(**values), words, tuple(dict.fromkeys(unknown)))
+    return Understood(Controls(**values), words=words, unknown=tuple(dict.fromkeys(unknown)))
 
 
 def _settle(control: str, said: list[Finding]) -> Any:
