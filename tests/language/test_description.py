@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.timing import growth
-from voice_sculptor.controls import CONTROL_NAMES, Controls, label
+from voice_sculptor.controls import Controls, label
 from voice_sculptor.errors import UnsupportedControl
 from voice_sculptor.language.ages import find_ages
 from voice_sculptor.language.description import understand
 from voice_sculptor.language.lexicon import Lexicon, load_lexicon, normalise
+from voice_sculptor.timbre import Timbre
 
 PIECES = [
     *(
@@ -177,7 +178,34 @@ def test_reading(description: str, expected: dict[str, object]) -> None:
         ("early 20s", 22),
         ("二十三四岁", 23),
         ("七八岁", 7),
-        ("三十出头", None),
+        ("三十出头", 32),
+        ("四十开外", 43),
+        ("五十上下", 50),
+        ("60 岁", 60),
+        ("七旬老人", 70),
+        ("年近六十", 60),
+        ("a six-year-old", 6),
+        ("thirty-something", 35),
+        ("a man of fifty, calm", 50),
+        ("a woman of 30 talents", None),
+        ("a girl of seven", 7),
+        ("fortyish", 40),
+        ("male, 45, low", 45),
+        ("aged between 30 and 40", 35),
+        ("A man around forty", 40),
+        ("woman, about thirty.", 30),
+        ("a guy of roughly 50 with a hat", 50),
+        ("just turned 60", 60),
+        ("boy, about ten", 10),
+        ("male 45", 45),
+        ("she is thirty-two", 32),
+        ("talks about thirty minutes", None),
+        ("四十来岁", 40),
+        ("男，50左右", 50),
+        ("快四十的男人", 40),
+        ("将近五十，男", 50),
+        ("年纪大概四十的女性", 40),
+        ("音量50左右", None),
         ("三十岁出头", 32),
         ("70来岁", 70),
         ("年过七旬", 70),
@@ -215,6 +243,193 @@ def test_unknown_qualities_are_reported(description: str, unknown: tuple[str, ..
     assert understand(description).unknown == unknown
 
 
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("a breathy, slightly hoarse voice", {"breathiness": 1, "roughness": 0.5}),
+        ("声音沙哑，带点鼻音", {"roughness": 1, "nasality": 0.5}),
+        ("鼻音很重", {"nasality": 2}),
+        ("strong nasality", {"nasality": 1}),
+        ("气息感强，声音很厚", {"breathiness": 1, "body": 2}),
+        ("deep and resonant, very dark", {"body": 1, "brightness": -2}),
+        ("a rich voice with rich intonation", {"body": 1}),
+        ("whispering", {"whisper": True}),
+        ("不要耳语", {}),
+        ("not too nasal, never harsh", {"nasality": 0, "roughness": 0}),
+        ("bright but not too bright", {"brightness": 0.5}),
+        ("没有鼻音，毫不沙哑", {"nasality": -1, "roughness": 0}),
+        ("not nasal at all", {"nasality": -2}),
+        ("neither dark nor bright", {"brightness": 0}),
+        ("月亮下漂亮的黑暗森林，仔细听", {}),
+        ("an open-minded man in the dark", {}),
+        ("声音又尖又细", {"body": -1}),
+        ("a friendly, mysterious voice", {}),
+    ],
+)
+def test_timbre(description: str, expected: dict[str, object]) -> None:
+    assert understand(description).timbre.asked() == expected
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("at 1.3 times the usual speed", {"speed": 1.3}),
+        ("slow, no, 1.5x speed", {"speed": 1.5}),
+        ("语速为平常的 0.75 倍", {"speed": 0.75}),
+        ("1.2倍速", {"speed": 1.2}),
+        ("at half the normal pace", {"speed": 0.5}),
+        ("very sad, 70% happy", {"emotion": ("happy", 0.7)}),
+        ("开心程度 0%", {"emotion": ("happy", 0.0)}),
+        ("平静程度为 100%", {"emotion": ("neutral", 1.0)}),
+    ],
+)
+def test_exact_values(description: str, expected: dict[str, object]) -> None:
+    assert read(description) == expected
+
+
+def test_an_exact_value_out_of_range_is_reported() -> None:
+    understood = understand("语速为平常的 9 倍，300% happy")
+    assert understood.controls == Controls()
+    assert understood.unknown == ("语速为平常的 9 倍", "300% happy")
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("sad but hopeful", ("sad", 0.6)),
+        ("又惊又喜", ("surprised", 0.6)),
+        ("angry and sad", ("angry", 0.6)),
+        ("slightly sad, very happy", ("happy", 0.9)),
+        ("calm, a bit annoyed", ("angry", 0.15)),
+    ],
+)
+def test_of_mixed_moods_the_strongest_counts(description: str, expected: tuple[str, float]) -> None:
+    assert read(description)["emotion"] == expected
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("drill sergeant", {"volume": 1.5, "speed": 1.125, "pitch": -0.5, "emotion": ("angry", 0.4)}),
+        ("a quiet, happy drill sergeant", {"volume": -1, "emotion": ("happy", 0.6)}),
+        ("幼儿园老师", {"pitch": 0.5, "pitch_variation": 1, "speed": 0.9, "emotion": ("happy", 0.4)}),
+        ("不是教官", {}),
+        ("中低音", {"pitch": -0.5}),
+        ("a mid-low voice", {"pitch": -0.5}),
+        ("稍微低一点", {"pitch": -0.5}),
+        ("with hardly any inflection", {"pitch_variation": -1.5}),
+        ("don't let her sound too old", {"gender": "female"}),
+        ("nothing too high", {"pitch": 0}),
+        ("音量不大", {"volume": 0}),
+        ("语调偏高", {"pitch": 0.7}),
+        ("语调强", {"pitch_variation": 1}),
+        ("几乎没有语调变化", {"pitch_variation": -1.5}),
+        ("with barely a change, no real variation in pitch", {"pitch_variation": -1.5}),
+        ("a low growl", {"pitch": -1}),
+        ("音调变化低", {"pitch_variation": -1}),
+    ],
+)
+def test_roles_middles_and_limits(description: str, expected: dict[str, object]) -> None:
+    assert read(description).items() >= expected.items()
+    assert expected or not read(description)
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("Reading to a six-year-old, quiet", {"volume": -1}),
+        ("a nurse, talking to an elderly man, loud", {"volume": 1}),
+        ("shouting at a scared young soldier, male", {"gender": "male", "volume": 2}),
+        ("A mother teaching a young girl to read", {"age": 36, "gender": "female"}),
+        ("telling an old king about his sad past, male", {"gender": "male"}),
+        ("A man comforting a crying child", {"gender": "male"}),
+        ("talking to kids happily", {"emotion": ("happy", 0.6)}),
+        ("a documentary about angry young whales, deep", {"pitch": -1}),
+        ("talking about the war in a sad voice", {"emotion": ("sad", 0.6)}),
+        ("a story of a furious old sailor, told by a young woman", {"age": 25, "gender": "female"}),
+        ("whispers in an old house", {"volume": -2}),
+        ("in an old, loud voice", {"age": 70, "volume": 1}),
+        ("as an old man, telling young boys about the war", {"age": 70, "gender": "male"}),
+        ("needs to convey the wisdom of a 70-year-old man", {"age": 70, "gender": "male"}),
+        ("I want him to sound old", {"age": 70, "gender": "male"}),
+        ("the person I'm talking to sounds old", {"age": 70}),
+        ("for an old wizard", {"age": 70, "gender": "male"}),
+        ("for young kids, loud", {"volume": 1}),
+        ("给爷爷、奶奶和外公打电话", {}),
+        ("给三岁的孩子讲故事", {}),
+        ("给年轻律师讲故事的老奶奶", {"age": 70, "gender": "female"}),
+        ("哄孩子的奶奶", {"age": 70, "gender": "female"}),
+        ("跟观众互动的年轻女主播", {"age": 25, "gender": "female"}),
+        ("对哭泣的孩子轻声说话的妈妈", {"age": 36, "gender": "female", "volume": -1}),
+        ("对他很生气", {"emotion": ("angry", 0.9)}),
+        ("给老爷爷的角色配音", {"age": 70, "gender": "male"}),
+        ("关于一个愤怒的国王的故事，语速慢", {"speed": 0.8}),
+        ("讲述老奶奶的故事，男声", {"gender": "male"}),
+    ],
+)
+def test_only_the_speaker_is_described(description: str, expected: dict[str, object]) -> None:
+    assert read(description) == expected
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("气声", {"whisper": True}),
+        ("用气声说话", {"whisper": True}),
+        ("气声偏重", {"breathiness": 0.7}),
+        ("气声有点重", {"breathiness": 0.5}),
+        ("声音有很重的气声", {"breathiness": 2}),
+        ("轻微的气声", {"breathiness": 0.5}),
+        ("气声很少", {"breathiness": -2}),
+        ("不要气声", {"breathiness": -1}),
+        ("no nasality or breathiness", {"nasality": -1, "breathiness": -1}),
+        ("without any resonance", {"body": -1}),
+        ("not too much nasality", {"nasality": 0}),
+        ("不要太有磁性", {"body": 0}),
+        ("鼻音不要太重", {"nasality": 0}),
+        ("尖尖细细的嗓子", {"body": -1}),
+        ("高高亮亮的声音", {"brightness": 1}),
+        ("粗粗哑哑", {"roughness": 1}),
+        ("明明亮亮", {"brightness": 1}),
+        ("老老实实，高高的个子", {}),
+        ("He has a stuffy nose", {"nasality": 1}),
+        ("sounds like he has a cold", {"nasality": 1}),
+        ("鼻子堵住了", {"nasality": 1}),
+        ("感冒药广告", {}),
+    ],
+)
+def test_degrees_absence_and_doubled_words(description: str, expected: dict[str, object]) -> None:
+    assert understand(description).timbre.asked() == expected
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("低低哑哑", {"pitch": -1}),
+        ("开开心心的", {"emotion": ("happy", 0.6)}),
+        ("轻轻柔柔", {"volume": -1}),
+        ("She never raises her voice", {"gender": "female", "volume": -1}),
+        ("without raising his voice", {"gender": "male", "volume": -1}),
+        ("He raises his voice", {"gender": "male", "volume": 1}),
+        ("lowers her voice", {"gender": "female", "volume": -1}),
+        ("他从不提高嗓门", {"gender": "male", "volume": -1}),
+        ("压着嗓子说话", {"volume": -1}),
+        ("He took his time", {"gender": "male", "speed": 0.9}),
+        ("in no hurry at all", {"speed": 0.9}),
+        ("说话不着急", {"speed": 0.9}),
+        ("her voice goes up and down a lot", {"gender": "female", "pitch_variation": 1.5}),
+        ("papers all over the place", {}),
+        ("语调忽上忽下", {"pitch_variation": 1.5}),
+        ("不要太尖的萝莉", {"age": 9, "gender": "female", "pitch": 0}),
+        ("gentle but not too soft", {"volume": 0}),
+        ("a villain", {}),
+        ("反派大魔王，男", {"gender": "male"}),
+    ],
+)
+def test_manners_of_speaking(description: str, expected: dict[str, object]) -> None:
+    assert read(description) == expected
+
+
 def test_words_say_where_a_control_came_from() -> None:
     words = understand("A grandfather, aged 70; his pitch is very low, 不要太快").words
     assert words["age"] == ("grandfather", "aged 70")
@@ -238,7 +453,8 @@ def test_the_level_words_of_the_page_are_read(control: str, level: int, language
 def test_any_text_gives_valid_controls(description: str) -> None:
     understood = understand(description)
     assert Controls(**understood.controls.model_dump()) == understood.controls
-    assert set(understood.words) == set(understood.controls.asked()) <= set(CONTROL_NAMES)
+    assert Timbre(**understood.timbre.model_dump()) == understood.timbre
+    assert set(understood.words) == {*understood.controls.asked(), *understood.timbre.asked()}
     text = normalise(description)
     assert all(word and word in text for words in understood.words.values() for word in words)
     assert all(word and word in text for word in understood.unknown)
@@ -246,7 +462,31 @@ def test_any_text_gives_valid_controls(description: str) -> None:
 
 @pytest.mark.parametrize(
     "base",
-    ["六十岁的老爷爷，声音低沉，不要太尖", "a very low voice, not too fast; ", "不高", "age ", "一", "音"],
+    [
+        *(
+            "六十岁的老爷爷，声音低沉，不要太尖",
+            "a very low voice, not too fast; ",
+            "不高",
+            "age ",
+            "一",
+            "音",
+        ),
+        *(
+            "鼻音",
+            "nasal twang ",
+            "语速为平常的1.3倍",
+            "语速",
+            "70% happy ",
+            "1",
+            "1.3 times ",
+            "开心程度",
+            "is ",
+            "又",
+            "to an ",
+            "talking to an old ",
+        ),
+        *("给", "给老人的", "尖尖细细", "尖", "气声重", "about ", "about forty ", "快四十", "男 50", "、"),
+    ],
 )
 def test_long_descriptions_are_read_in_linear_time(base: str) -> None:
     text = base * 16_000

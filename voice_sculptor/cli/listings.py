@@ -165,7 +165,10 @@ def _engine_json(engine: Engine) -> dict[str, Any]:
         "title": info.title,
         "languages": list(info.languages),
         "sample_rate": info.sample_rate,
-        "capabilities": {**capabilities, "controls": sorted(capabilities["controls"])},
+        "capabilities": {
+            name: sorted(value) if isinstance(value, frozenset) else value
+            for name, value in capabilities.items()
+        },
         "code_licence": info.code_licence,
         "weights_licence": info.weights_licence,
         "weights_ready": engine.weights_ready(),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voice_sculptor.cli import options as opt
-from voice_sculptor.cli.delivery import Saved, controls_json, deliver, understood_json, warnings_json
+from voice_sculptor.cli.delivery import Saved, deliver, understood_json, warnings_json
 from voice_sculptor.cli.session import Session, print_json
 from voice_sculptor.cli.texts import needed, read_text
 from voice_sculptor.errors import InvalidRequest
@@ -17,6 +17,7 @@ from voice_sculptor.errors import InvalidRequest
 if TYPE_CHECKING:
     from voice_sculptor.controls import Controls
     from voice_sculptor.domain import AudioFormat, Candidate, Understood, VoiceSpec
+    from voice_sculptor.language.conflicts import Merged
 
 
 def design(
@@ -190,19 +191,14 @@ def understand(
     session: Session = ctx.obj
     spec = _spec(description, parse_controls(settings or []))
     understood = read(spec.description)
-    controls, notices = merge(spec.controls, understood)
+    merged = merge(spec, understood)
     if as_json:
-        print_json(
-            {
-                "controls": controls_json(controls),
-                "understood": understood_json(understood),
-                "warnings": warnings_json(session, notices),
-            }
-        )
+        warnings = warnings_json(session, merged.notices)
+        print_json({**understood_json(understood, merged), "warnings": warnings})
         return
-    for line in _in_words(session, controls, understood):
+    for line in _in_words(session, merged, understood):
         typer.echo(line)
-    for notice in notices:
+    for notice in merged.notices:
         session.say(notice.message(session.language))
 
 
@@ -237,11 +233,13 @@ def _target(out: Path | None, audio_format: AudioFormat | None) -> tuple[Path | 
     return out, named
 
 
-def _in_words(session: Session, controls: Controls, understood: Understood) -> Iterator[str]:
-    from voice_sculptor.controls import label
+def _in_words(session: Session, merged: Merged, understood: Understood) -> Iterator[str]:
+    from voice_sculptor.language.describe import shown
 
-    for name, value in controls.asked().items():
-        words = ", ".join(understood.words.get(name, ()))
-        yield f"{name}: {label(name, value, session.language)}" + (f"  ({words})" if words else "")
-    if not controls.asked():
+    asked = merged.controls.asked() | merged.timbre.asked()
+    read = understood.controls.asked() | understood.timbre.asked()
+    for name, value in asked.items():
+        words = ", ".join(understood.words[name]) if read.get(name) == value else ""
+        yield f"{name}: {shown(name, value, session.language)}" + (f"  ({words})" if words else "")
+    if not asked:
         yield session.pick("Nothing is asked of the voice.", "没有读到对声音的要求。")

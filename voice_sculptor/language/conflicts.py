@@ -1,11 +1,13 @@
-"""Description and explicit controls put together: the explicit one wins, and a conflict is always said."""
+"""Description and explicit settings put together: the explicit one wins, and a conflict is always said."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from voice_sculptor.controls import Controls, label, level_of
-from voice_sculptor.domain import Notice, Understood
+from voice_sculptor.controls import Controls, level_of
+from voice_sculptor.domain import Notice, Understood, VoiceSpec
+from voice_sculptor.language.describe import shown
+from voice_sculptor.timbre import Timbre
 
 _LEVEL_STEP = 1.0
 _SPEED_STEP = 0.15
@@ -19,21 +21,39 @@ _TITLES_ZH = {
     "volume": "音量",
     "speed": "语速",
     "emotion": "情绪",
+    "breathiness": "气息感",
+    "roughness": "沙哑程度",
+    "brightness": "明暗",
+    "body": "厚薄",
+    "nasality": "鼻音",
+    "whisper": "耳语",
 }
 
 
-def merge(explicit: Controls, understood: Understood) -> tuple[Controls, tuple[Notice, ...]]:
-    """The controls in effect, and what the user should know about them.
+class Merged(NamedTuple):
+    """What is asked of a voice, description and explicit settings together.
+
+    Attributes:
+        controls: In effect.
+        timbre: In effect.
+        notices: One for each conflict (kind `conflict`) and one for all words that were not understood
+            (kind `unknown`).
+    """
+
+    controls: Controls
+    timbre: Timbre
+    notices: tuple[Notice, ...]
+
+
+def merge(spec: VoiceSpec, understood: Understood) -> Merged:
+    """The controls and timbre in effect, and what the user should know about them.
 
     Args:
-        explicit: What was set; each one wins over the description.
-        understood: What was read from the description.
-
-    Returns:
-        The merged controls, and a notice for each conflict (kind `conflict`) and one for all words that
-        were not understood (kind `unknown`).
+        spec: Its explicit controls and timbre win over the description.
+        understood: What was read from its description.
     """
-    asked, read = explicit.asked(), understood.controls.asked()
+    asked = spec.controls.asked() | spec.timbre.asked()
+    read = understood.controls.asked() | understood.timbre.asked()
     notices = [
         _conflict(name, value, read[name], understood.words.get(name, ()))
         for name, value in asked.items()
@@ -49,18 +69,22 @@ def merge(explicit: Controls, understood: Understood) -> tuple[Controls, tuple[N
                 f"描述中未能理解、因此没有采用：{'、'.join(f'“{word}”' for word in understood.unknown)}。",
             )
         )
-    return Controls(**(read | asked)), tuple(notices)
+    return Merged(
+        Controls(**(understood.controls.asked() | spec.controls.asked())),
+        Timbre(**(understood.timbre.asked() | spec.timbre.asked())),
+        tuple(notices),
+    )
 
 
 def differ(name: str, one: Any, other: Any) -> bool:
-    """Whether two values of a control contradict each other: another side of medium, group or name.
+    """Whether two values of a control or dimension contradict each other: another side of medium, group or name.
 
     Values near a boundary, such as 35 and 37 years, do not.
 
     Args:
-        name: One of `CONTROL_NAMES`.
-        one: As in `Controls`.
-        other: As in `Controls`.
+        name: One of `CONTROL_NAMES` or `TIMBRE_NAMES`.
+        one: As in `Controls` or `Timbre`.
+        other: Alike.
     """
     if name == "gender":
         return bool(one != other)
@@ -85,8 +109,8 @@ def _conflict(name: str, value: Any, read: Any, words: tuple[str, ...]) -> Notic
     title = name.replace("_", " ")
     return Notice(
         "conflict",
-        f"The description says {title} {label(name, read)} ({quoted}), "
-        f"the control says {label(name, value)}: the control wins.",
-        f"描述中的{_TITLES_ZH[name]}是 {label(name, read, 'zh')}（{quoted_zh}），"
-        f"控制项设为 {label(name, value, 'zh')}：以控制项为准。",
+        f"The description says {title} {shown(name, read, 'en')} ({quoted}), "
+        f"the control says {shown(name, value, 'en')}: the control wins.",
+        f"描述中的{_TITLES_ZH[name]}是 {shown(name, read, 'zh')}（{quoted_zh}），"
+        f"控制项设为 {shown(name, value, 'zh')}：以控制项为准。",
     )

@@ -1,8 +1,10 @@
-"""Reading a description: the controls that its words imply.
+"""Reading a description: the controls and the timbre that its words imply.
 
-Where words disagree, those that say it outright win over those that imply it, then the first.
+Where words disagree, a number wins over words, those that say it outright win over those that imply it, then the
+first; of several emotions the strongest, the first of equals, and any before `neutral`: "sad but hopeful" is sad.
 A negated level ("not too fast", "不要太尖") is a limit: medium, or, beside a plain "low but not too low",
-half a step. Any other negated word says nothing.
+half a step; beside what is only implied, medium. A quality said not to be there ("no nasality") is on the other side.
+Any other negated word, and one that only implies a level, says nothing.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from typing import Any
 
 from voice_sculptor.controls import CONTROL_NAMES, LEVEL_WORDS, Controls
 from voice_sculptor.domain import Understood
-from voice_sculptor.language.clause import Finding, Token, read_clause, tokenise
-from voice_sculptor.language.lexicon import LEVEL_CONTROLS, Attribute, is_chinese, normalise
+from voice_sculptor.language.clause import EXACT_RANK, Finding, read_clause
+from voice_sculptor.language.lexicon import LEVEL_NAMES, Attribute, is_chinese, normalise
+from voice_sculptor.language.tokens import Token, tokenise
+from voice_sculptor.timbre import TIMBRE_NAMES, Timbre
 
 MAX_UNKNOWN_CHARS = 4
 """Longest run of unknown Chinese characters that is taken for one quality."""
@@ -30,7 +34,8 @@ def understand(description: str) -> Understood:
         description: Free words, Chinese or English or both; any length, in linear time.
 
     Returns:
-        The controls it implies, the words of each, and those that look like voice attributes but are unknown.
+        The controls and timbre it implies, the words of each, and those that look like voice attributes but are
+        unknown.
     """
     text = normalise(description)
     findings: list[Finding] = []
@@ -42,22 +47,28 @@ def understand(description: str) -> Understood:
             unknown += _unknown_in(clause, text)
     values: dict[str, Any] = {}
     words: dict[str, tuple[str, ...]] = {}
-    for control in CONTROL_NAMES:
-        has_limits = control in LEVEL_CONTROLS
-        said = [f for f in findings if f.control == control and (has_limits or not f.negated)]
-        value = _settle(control, said)
+    for name in CONTROL_NAMES + TIMBRE_NAMES:
+        has_limits = name in LEVEL_NAMES
+        said = [f for f in findings if f.control == name and (not f.negated or (has_limits and f.rank > 1))]
+        value = _settle(name, said)
         if value is not None:
-            values[control] = value
-            words[control] = tuple(dict.fromkeys(text[finding.start : finding.end] for finding in said))
-    return Understood(Controls(**values), words=words, unknown=tuple(dict.fromkeys(unknown)))
+            values[name] = value
+            words[name] = tuple(dict.fromkeys(text[finding.start : finding.end] for finding in said))
+    return Understood(
+        Controls(**{name: value for name, value in values.items() if name in CONTROL_NAMES}),
+        Timbre(**{name: value for name, value in values.items() if name in TIMBRE_NAMES}),
+        words,
+        tuple(dict.fromkeys(unknown)),
+    )
 
 
 def _settle(control: str, said: list[Finding]) -> Any:
-    """One value out of everything said about a control; `None` for nothing."""
-    if control in LEVEL_CONTROLS:
-        level = _settle_level(said)
+    """One value out of everything said about a control or dimension; `None` for nothing."""
+    exact = [finding.value for finding in said if finding.rank == EXACT_RANK and not finding.negated]
+    if control in LEVEL_NAMES and not exact:
+        level = _settle_level([finding for finding in said if finding.rank < EXACT_RANK])
         return _speed(level) if control == "speed" and level is not None else level
-    values = _outranking(said)
+    values = exact or _outranking(said)
     if control == "emotion" and values:
         return max(values, key=lambda emotion: (emotion.name != "neutral", emotion.intensity))
     return values[0] if values else None
@@ -70,7 +81,8 @@ def _settle_level(said: list[Finding]) -> float | None:
     first = next((value for value in values if value), 0.0)
     level: float = max((value for value in values if value * first > 0), key=abs, default=0.0)
     if any(finding.negated and finding.value * level > 0 for finding in said):
-        level = max(-_LIMITED_LEVEL, min(_LIMITED_LEVEL, level))
+        is_outright = any(finding.rank > 1 and not finding.negated for finding in said)
+        level = max(-_LIMITED_LEVEL, min(_LIMITED_LEVEL, level)) if is_outright else 0.0
     return level
 
 

@@ -20,9 +20,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from voice_sculptor.controls import parse_control
 
-_LevelControl = Literal["pitch", "pitch_variation", "volume", "speed"]
-LEVEL_CONTROLS: tuple[str, ...] = get_args(_LevelControl)
-"""Controls whose words are levels, −2 … +2, in the lexicon."""
+_Controls = Literal["pitch", "pitch_variation", "volume", "speed"]
+_Timbre = Literal["breathiness", "roughness", "brightness", "body", "nasality"]
+_LevelName = _Controls | _Timbre
+LEVEL_NAMES: tuple[str, ...] = get_args(_Controls) + get_args(_Timbre)
+"""Controls and dimensions of timbre whose words are levels, −2 … +2, in the lexicon."""
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _UNIT = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:'[^\W_{_CJK}]+)*|[,.;:!?。、()\n]")
@@ -57,7 +59,9 @@ def _read_settings(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_setting(name: str, value: Any) -> Any:
-    if name not in LEVEL_CONTROLS:
+    if name == "whisper" and value is True:
+        return value
+    if name not in LEVEL_NAMES:
         return parse_control(name, str(value))
     if not isinstance(value, int | float) or not -2 <= value <= 2:
         raise ValueError(f"{name}: {value!r} is not a level from -2 to 2")
@@ -71,15 +75,23 @@ class _Entry(BaseModel):
 _WordList = Annotated[tuple[Annotated[str, Field(strict=True, min_length=1)], ...], Field(min_length=1)]
 
 
+_Settings = Annotated[dict[str, Any], AfterValidator(_read_settings)]
+
+
 class Value(_Entry):
-    """Words that set controls by themselves; levels as −2 … +2, also for speed."""
+    """Words that set controls or timbre by themselves; levels as −2 … +2, also for speed.
+
+    Beside a level, a degree or a negation, one with an `of` is a word for that attribute: "气声较重".
+    """
 
     kind: ClassVar[str] = "value"
 
     words: _WordList
-    set: Annotated[dict[str, Any], AfterValidator(_read_settings)]
+    set: _Settings
+    implies: _Settings = {}
     rank: Annotated[int, Field(ge=0, le=2)] = 2
     bare: bool = True
+    of: _LevelName | None = None
 
 
 class Level(_Entry):
@@ -89,8 +101,9 @@ class Level(_Entry):
 
     words: _WordList
     level: Annotated[float, Field(ge=-2, le=2)]
-    alone: _LevelControl | None = None
-    voice: _LevelControl | None = None
+    alone: _LevelName | None = None
+    voice: _LevelName | None = None
+    intonation: _LevelName = "pitch_variation"
     bare: bool = True
 
 
@@ -110,18 +123,46 @@ class Degree:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A word for what a level is a level of: a control's name, or `voice`."""
+    """A word for what a level is a level of: the name of a control or dimension, `voice` or `intonation`.
+
+    With no level beside it, one that is a `presence` says that the thing is there: "带点鼻音".
+    """
 
     kind: ClassVar[str] = "attribute"
 
     control: str
+    presence: bool = False
+
+
+MarkKind = Literal[
+    "negation",
+    "again",
+    "limit",
+    "break",
+    "joiner",
+    "link",
+    "unsupported",
+    "quality",
+    "known",
+    "listener",
+    "addressee",
+    "audience",
+    "topic",
+    "place",
+    "closer",
+    "casting",
+    "work",
+    "someone",
+]
+"""What a word with no value of its own does; the lists of `lexicon.yaml` say what each is."""
+"""What a word with no value of its own does; the lists of `lexicon.yaml` say what each is."""
 
 
 @dataclass(frozen=True)
 class Mark:
     """A word with a part in the sentence but no value of its own."""
 
-    kind: Literal["negation", "again", "break", "listener", "joiner", "unsupported", "quality", "known"]
+    kind: MarkKind
 
 
 Meaning = Value | Level | Degree | Attribute | Mark
@@ -130,16 +171,10 @@ Meaning = Value | Level | Degree | Attribute | Mark
 class _File(_Entry):
     values: tuple[Value, ...]
     levels: tuple[Level, ...]
-    attributes: dict[_LevelControl | Literal["voice"], _WordList]
+    attributes: dict[_LevelName | Literal["voice", "intonation"], _WordList]
+    presences: dict[_LevelName, _WordList]
     degrees: tuple[_Degrees, ...]
-    negations: _WordList
-    again: _WordList
-    breaks: _WordList
-    listeners: _WordList
-    joiners: _WordList
-    unsupported: _WordList
-    qualities: tuple[_WordList, ...]
-    known: tuple[_WordList, ...]
+    marks: dict[MarkKind, tuple[_WordList, ...]]
 
     def meanings(self) -> Iterator[tuple[str, Meaning]]:
         """Every word with its meaning."""
@@ -149,17 +184,13 @@ class _File(_Entry):
             yield from ((word, level) for word in level.words)
         for name, words in self.attributes.items():
             yield from ((word, Attribute(name)) for word in words)
+        for name, words in self.presences.items():
+            yield from ((word, Attribute(name, presence=True)) for word in words)
         for degree in self.degrees:
             yield from ((word, Degree("before", degree.factor)) for word in degree.before)
             yield from ((word, Degree("after", degree.factor)) for word in degree.after)
-        yield from ((word, Mark("negation")) for word in self.negations)
-        yield from ((word, Mark("again")) for word in self.again)
-        yield from ((word, Mark("break")) for word in self.breaks)
-        yield from ((word, Mark("listener")) for word in self.listeners)
-        yield from ((word, Mark("joiner")) for word in self.joiners)
-        yield from ((word, Mark("unsupported")) for word in self.unsupported)
-        yield from ((word, Mark("quality")) for words in self.qualities for word in words)
-        yield from ((word, Mark("known")) for words in self.known for word in words)
+        for kind, groups in self.marks.items():
+            yield from ((word, Mark(kind)) for words in groups for word in words)
 
 
 class Lexicon:
