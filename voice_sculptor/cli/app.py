@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from voice_sculptor import __version__
-from voice_sculptor.cli import listings, making, running
+from voice_sculptor.cli import listings, making, measuring, running
 from voice_sculptor.cli.session import Session, language_of
 from voice_sculptor.errors import Cancelled, InvalidRequest, VoiceSculptorError
 
@@ -22,6 +22,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=
 app.command()(making.design)
 app.command()(making.speak)
 app.command()(making.understand)
+app.command()(measuring.measure)
 app.add_typer(listings.presets_app)
 app.command()(listings.voices)
 app.command()(listings.engines)
