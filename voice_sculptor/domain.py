@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from voice_sculptor.audio.measure import Measurements
+    from voice_sculptor.obedience import Obedience
+
 Language = Literal["zh", "en"]
 TextLanguage = Literal["auto", "zh", "en"]
 AudioFormat = Literal["wav", "mp3", "flac", "opus"]
@@ -184,6 +187,8 @@ class Candidate:
         seed: The seed it was made with; the same spec, text and seed give the same bytes.
         audio: Final audio at the asked volume.
         voice: What speaks any other text with this timbre.
+        measured: What the audio measures.
+        obedience: How far that is what was asked.
         rtf: Wall time / audio duration; lower is faster.
         ttfa_s: Seconds from the start of its synthesis to its first audio.
     """
@@ -192,6 +197,8 @@ class Candidate:
     seed: int
     audio: AudioClip
     voice: Voice
+    measured: Measurements
+    obedience: Obedience
     rtf: float
     ttfa_s: float
 
