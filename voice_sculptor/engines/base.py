@@ -31,6 +31,7 @@ class Capabilities:
         seed: The same request and seed give the same bytes on one machine.
         voice_state: Its candidates can be kept and speak other text.
         controls: Names of the controls it can follow.
+        timbre: Names of the dimensions of timbre it can follow.
     """
 
     design: bool = False
@@ -41,6 +42,7 @@ class Capabilities:
     seed: bool = False
     voice_state: bool = False
     controls: frozenset[str] = frozenset()
+    timbre: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ class CandidateDone:
         index: Which candidate of the request.
         voice_state: Plain JSON values that make the engine speak other text with this voice.
         notices: What could not be done as asked.
+        reference: What the voice measures on this text with nothing asked of how it speaks, as far as the engine knows:
+            `f0_hz`, `f0_sd_st`, `tilt_db`; and `speed`, the factor on its own rate at which it was spoken.
         at_s: When it was complete, on the clock of `time.perf_counter`.
     """
 
@@ -115,6 +119,7 @@ class CandidateDone:
     index: int
     voice_state: Mapping[str, Any]
     notices: tuple[Notice, ...] = ()
+    reference: Mapping[str, float] = field(default_factory=dict)
     at_s: float = field(default_factory=time.perf_counter)
 
 

@@ -25,6 +25,7 @@ from voice_sculptor.engines.base import (
     StockVoice,
 )
 from voice_sculptor.errors import InvalidVoiceFile, UnknownVoice
+from voice_sculptor.timbre import TIMBRE_NAMES
 
 _STOCK = {"fake_low": ("male", 110.0), "fake_high": ("female", 220.0)}
 _SECONDS_PER_CHAR = 0.06
@@ -59,6 +60,7 @@ class FakeEngine:
             seed=True,
             voice_state=True,
             controls=frozenset(CONTROL_NAMES),
+            timbre=frozenset(TIMBRE_NAMES),
         ),
         max_batch_size=4,
     )

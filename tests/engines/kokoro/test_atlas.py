@@ -137,8 +137,8 @@ def test_language_and_gender_come_from_the_name(atlas: Atlas) -> None:
 
 def test_measurements_are_whole_and_possible(atlas: Atlas) -> None:
     ranges = {
-        "f0_hz": (60, 400), "f0_sd_st": (0.5, 10), "hnr_db": (0, 25), "vtl_cm": (11, 20), "tilt_db": (-30, 5),
-        "syllables_per_s": (2, 9), "loudness_lufs": (-40, -8),
+        "f0_hz": (60, 400), "f0_sd_st": (0.5, 10), "hnr_db": (0, 25), "tract_cm": (11, 20), "tilt_db": (-30, 5),
+        "jitter": (0.3, 4), "syllables_per_s": (2, 9), "loudness_lufs": (-40, -8),
     }  # fmt: skip
     for name in atlas.names:
         info = atlas.info(name)

@@ -4,14 +4,9 @@ import pytest
 import torch
 
 from voice_sculptor.controls import Controls, Emotion
-from voice_sculptor.engines.kokoro.prosody import (
-    PITCH_STEP_ST,
-    ProsodyEdit,
-    edit_durations,
-    edit_energy,
-    edit_f0,
-    edit_for,
-)
+from voice_sculptor.engines.kokoro.edits import Edit, edit_for
+from voice_sculptor.engines.kokoro.prosody import edit_durations, edit_energy, edit_f0
+from voice_sculptor.targets import PITCH_STEP_ST
 
 DURATIONS = torch.tensor([14.2, 3.4, 1.7, 6.1, 2.2, 0.4, 5.5, 3.0, 1.0])
 IS_PAUSE = torch.tensor([True, False, False, False, True, False, False, False, True])
@@ -20,7 +15,7 @@ VOICED = F0_HZ > 40.0
 
 
 def test_no_edit_changes_nothing():
-    edit = ProsodyEdit()
+    edit = Edit()
     assert edit_for(Controls()) == edit
     assert edit_durations(DURATIONS, IS_PAUSE, edit).tolist() == [14, 3, 2, 6, 2, 1, 6, 3, 1]
     assert edit_f0(F0_HZ, edit) is F0_HZ
@@ -31,45 +26,45 @@ def test_no_edit_changes_nothing():
 def test_speech_takes_its_time_to_within_a_frame(speed):
     none = torch.zeros_like(IS_PAUSE)
     long = DURATIONS.repeat(40) + 2.0
-    plain = edit_durations(long, none.repeat(40), ProsodyEdit()).sum().item()
-    edited = edit_durations(long, none.repeat(40), ProsodyEdit(speed=speed)).sum().item()
+    plain = edit_durations(long, none.repeat(40), Edit()).sum().item()
+    edited = edit_durations(long, none.repeat(40), Edit(speed=speed)).sum().item()
     assert edited == pytest.approx(plain / speed, abs=1.0)
 
 
 def test_pauses_change_less_than_speech_and_no_phoneme_vanishes():
-    edited = edit_durations(DURATIONS, IS_PAUSE, ProsodyEdit(speed=2.0))
+    edited = edit_durations(DURATIONS, IS_PAUSE, Edit(speed=2.0))
     assert edited.min() >= 1
     assert edited[0] == round(14 * 0.5**0.6)
 
 
 def test_pauses_alone_can_be_scaled():
-    edited = edit_durations(DURATIONS, IS_PAUSE, ProsodyEdit(pause_scale=2.0))
+    edited = edit_durations(DURATIONS, IS_PAUSE, Edit(pause_scale=2.0))
     assert edited[0] == 28
     assert edited[3] == 6
 
 
 def test_a_shift_moves_voiced_frames_by_its_semitones_and_no_others():
-    edited = edit_f0(F0_HZ, ProsodyEdit(pitch_st=-6.0))
+    edited = edit_f0(F0_HZ, Edit(pitch_st=-6.0))
     assert torch.allclose(12.0 * torch.log2(edited[VOICED] / F0_HZ[VOICED]), torch.tensor(-6.0), atol=1e-4)
     assert torch.equal(edited[~VOICED], F0_HZ[~VOICED])
 
 
 def test_range_stretches_around_the_median():
-    edited = edit_f0(F0_HZ, ProsodyEdit(pitch_range=2.0))
+    edited = edit_f0(F0_HZ, Edit(pitch_range=2.0))
     before, after = (12.0 * x[VOICED].log2() for x in (F0_HZ, edited))
     assert after.median().item() == pytest.approx(before.median().item(), abs=1e-3)
     assert after.std().item() == pytest.approx(2.0 * before.std().item(), rel=1e-3)
 
 
 def test_a_whisper_has_no_f0_and_silence_has_no_pivot():
-    assert edit_f0(F0_HZ, ProsodyEdit(voicing=0.0)).abs().max() == 0.0
+    assert edit_f0(F0_HZ, Edit(voicing=0.0)).abs().max() == 0.0
     silence = torch.zeros(8)
-    assert torch.equal(edit_f0(silence, ProsodyEdit(pitch_st=3.0)), silence)
+    assert torch.equal(edit_f0(silence, Edit(pitch_st=3.0)), silence)
 
 
 def test_emphasis_widens_energy_around_its_mean():
     energy = torch.tensor([1.0, 2.0, 3.0])
-    assert edit_energy(energy, ProsodyEdit(emphasis=1.5)).tolist() == [0.5, 2.0, 3.5]
+    assert edit_energy(energy, Edit(emphasis=1.5)).tolist() == [0.5, 2.0, 3.5]
 
 
 def test_controls_are_ordered():
@@ -82,10 +77,18 @@ def test_controls_are_ordered():
 
 
 def test_an_emotion_acts_with_its_intensity_on_top_of_the_voice():
-    base = ProsodyEdit(speed=0.9, pitch_st=1.0)
+    base = Edit(speed=0.9, pitch_st=1.0)
     half = edit_for(Controls(emotion=Emotion(name="sad", intensity=0.5)), base)
     full = edit_for(Controls(emotion=Emotion(name="sad", intensity=1.0)), base)
     assert edit_for(Controls(emotion=Emotion(name="sad", intensity=0.0)), base) == base
     assert full.speed < half.speed < base.speed
     assert full.pitch_st < half.pitch_st < base.pitch_st
     assert math.isclose(half.speed / base.speed, math.sqrt(full.speed / base.speed))
+
+
+def test_a_slope_tilts_the_contour_about_its_middle():
+    edited = edit_f0(F0_HZ, Edit(slope_st=6.0))
+    change_st = 12.0 * torch.log2(edited[VOICED] / F0_HZ[VOICED])
+    assert change_st[0].item() == pytest.approx(-3.0, abs=1e-3)
+    assert change_st[-1].item() == pytest.approx(3.0, abs=1e-3)
+    assert torch.equal(edited[~VOICED], F0_HZ[~VOICED])

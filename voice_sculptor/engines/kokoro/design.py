@@ -1,22 +1,34 @@
-"""From asked controls and a seed to a voice: which stock voices to blend, and how far to shift their pitch.
+"""From asked controls and a seed to a voice: where it starts among the stock voices, and how it is moved from there.
 
-This is the plain beginning: nearest stock voices by measured attributes, blended by the seed, and an exact shift to
-the asked pitch. Edits in the style space itself build on the same `VoiceState`.
+A start is the stock voice, or a blend of two or three, whose measured attributes are near what is asked. The timbre
+is then moved in the style space towards the asked attributes, and a little aside of them, so that two seeds differ.
+F0, tract length, tilt, breath and roughness take up exactly what the move leaves; `fitting` corrects them by
+measurement.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from voice_sculptor.controls import Controls, level_of
+from voice_sculptor.controls import Controls
 from voice_sculptor.domain import Language
-from voice_sculptor.engines.kokoro.atlas import Atlas, VoiceInfo
+from voice_sculptor.engines.kokoro.atlas import TIMBRE_SIZE, Atlas, VoiceInfo
+from voice_sculptor.engines.kokoro.edits import Edit, edit_for
+from voice_sculptor.engines.kokoro.space import LOGARITHMIC, StyleSpace
 from voice_sculptor.errors import InvalidVoiceFile
+from voice_sculptor.targets import CHILD_UNTIL_YEARS, GENDERS, Target, targets, usual_f0_hz
+from voice_sculptor.timbre import Timbre
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_Offset = Annotated[float, Field(ge=-4.0, le=4.0)]
 
 
 class VoiceState(BaseModel):
@@ -25,16 +37,51 @@ class VoiceState(BaseModel):
     Attributes:
         format: Version of this layout.
         blend: Stock voices and their weights.
+        timbre: Added to the timbre half of the blend's style, 128 numbers; none where it is empty.
         pitch_st: The voice's own shift from its blend, semitones.
+        pitch_range: The voice's own factor on its F0 spread.
         speed: The voice's own rate factor.
+        tract_scale: See `Edit`, as those below.
+        tilt_db: dB.
+        breath: Level of noise.
+        roughness: 0–1.
+        voicing: 0 for a whisper, otherwise 1.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: Literal["kokoro/voice@1"] = "kokoro/voice@1"
+    format: Literal["kokoro/voice@1", "kokoro/voice@2"] = "kokoro/voice@2"
     blend: Annotated[dict[str, Annotated[float, Field(gt=0.0, le=1.0)]], Field(min_length=1, max_length=54)]
-    pitch_st: Annotated[float, Field(ge=-12.0, le=12.0)] = 0.0
+    timbre: tuple[_Offset, ...] = ()
+    pitch_st: Annotated[float, Field(ge=-15.0, le=15.0)] = 0.0
+    pitch_range: Annotated[float, Field(ge=0.1, le=4.0)] = 1.0
     speed: Annotated[float, Field(ge=0.5, le=2.0)] = 1.0
+    tract_scale: Annotated[float, Field(ge=0.75, le=1.35)] = 1.0
+    tilt_db: Annotated[float, Field(ge=-15.0, le=15.0)] = 0.0
+    breath: Annotated[float, Field(ge=0.0, le=0.2)] = 0.0
+    roughness: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    voicing: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
+
+    def edit(self) -> Edit:
+        """What the voice brings along before any control."""
+        return Edit(
+            speed=self.speed,
+            pitch_st=self.pitch_st,
+            pitch_range=self.pitch_range,
+            tract_scale=self.tract_scale,
+            tilt_db=self.tilt_db,
+            breath=self.breath,
+            roughness=self.roughness,
+            voicing=self.voicing,
+        )
+
+    def style(self, atlas: Atlas, num_phonemes: int) -> NDArray[np.float32]:
+        """Style for a text, float32 `[256]`; see `Atlas.style`."""
+        style = atlas.blend(self.blend, num_phonemes)
+        if self.timbre:
+            style = style.copy()
+            style[:TIMBRE_SIZE] += np.array(self.timbre, np.float32)
+        return style
 
 
 def read_state(state: Mapping[str, Any], atlas: Atlas) -> VoiceState:
@@ -51,6 +98,8 @@ def read_state(state: Mapping[str, Any], atlas: Atlas) -> VoiceState:
     for name in checked.blend:
         if name not in atlas.names:
             raise _invalid(f"no stock voice {name!r}")
+    if len(checked.timbre) not in (0, TIMBRE_SIZE):
+        raise _invalid(f"timbre: {len(checked.timbre)} numbers, not {TIMBRE_SIZE}")
     return checked
 
 
@@ -63,79 +112,163 @@ def _invalid(why: str) -> InvalidVoiceFile:
     )
 
 
-# Median F0 and vocal-tract length by gender and age group, within what the stock voices can reach. F0: Stathopoulos,
-# Huber & Sussman (2011, JSLHR 54), Hillenbrand et al. (1995, JASA 97) for children; tract length: Fitch & Giedd (1999,
-# JASA 106), on the scale of the atlas's own formant estimate.
-_TARGETS: dict[tuple[str, str], tuple[float, float]] = {
-    ("female", "child"): (275.0, 13.4),
-    ("female", "young"): (210.0, 14.1),
-    ("female", "middle-aged"): (190.0, 14.5),
-    ("female", "elderly"): (175.0, 14.9),
-    ("male", "child"): (255.0, 13.6),
-    ("male", "young"): (125.0, 15.3),
-    ("male", "middle-aged"): (112.0, 15.9),
-    ("male", "elderly"): (128.0, 16.2),
-}
-_ELDERLY_SPEED = 0.92
 _NUM_CHOICES = 8
-_MAX_SHIFT_ST = 7.0
-_TRACT_SCALE_CM = 0.8
-_F0_SCALE_ST = 3.0
+_ELDERLY_YEARS = 60
+_ELDERLY_SPEED = 0.92
+_ELDERLY_ROUGHNESS = 0.15
+_ASIDE = 2.5
+"""How far a voice is moved in directions that nobody asked about, standard deviations of the stock voices."""
+_PARTNERS_SHARE = (0.1, 0.35)
+_LIMITS = {
+    "pitch_st": (-13.0, 13.0),
+    "pitch_range": (0.15, 3.0),
+    "tract_scale": (0.78, 1.28),
+    "tilt_db": (-12.0, 12.0),
+    "breath": (0.0, 0.18),
+    "roughness": (0.0, 1.0),
+}
+# Where a gender is asked and no age: kept on its own side, so that it is heard as asked.
+_SURE_TRACT_CM = {"female": (13.0, 15.3), "male": (16.8, 19.0)}
+_SURE_F0_HZ = {"female": (165.0, 300.0), "male": (80.0, 150.0)}
+# How far from its target each attribute counts as one step away when a start is chosen.
+_START_STEPS = {"f0_hz": 4.0 / 12.0, "tract_cm": 0.11, "hnr_db": 3.0, "tilt_db": 4.0, "jitter": 0.7}
 
 
-def design(controls: Controls, language: Language, seed: int, atlas: Atlas) -> VoiceState:
-    """A voice that fits the controls, another one for every seed.
+_BREATH_PER_DB = 0.022
+_ROUGHNESS_PER_LOG_JITTER = 1.2
+
+
+def design(
+    controls: Controls, timbre: Timbre, language: Language, seed: int, atlas: Atlas, space: StyleSpace
+) -> tuple[VoiceState, dict[str, Target]]:
+    """A voice that fits what is asked as far as can be said before it has spoken, another one for every seed.
 
     Consecutive seeds take different main voices, so that the candidates of one click differ.
 
     Args:
-        controls: Gender, age and pitch decide; what is unspecified is left to the seed.
+        controls: What is unspecified is left to the seed.
+        timbre: As `controls`.
         language: Of the text; native voices are preferred.
         seed: 0 … 2³²−1.
         atlas: The stock voices.
+        space: Their timbres.
+
+    Returns:
+        The voice, and what it should measure, by measure.
     """
-    group = level_of("age", controls.age) if controls.age is not None else None
-    # No child was recorded: the highest and shortest-tracted voices, nearly all women's, come nearest.
-    gender = "female" if group == "child" else controls.gender
-    infos = [atlas.info(name) for name in atlas.names]
+    wanted: dict[str, dict[str, Target]] = {
+        gender: {target.measure: target for target in targets(controls, timbre, language, gender)}
+        for gender in GENDERS
+        if controls.gender in (None, gender)
+    }
+    # No child was recorded: the shortest tracts, all women's, come nearest.
+    is_child = controls.age is not None and controls.age < CHILD_UNTIL_YEARS
+    leads = "female" if is_child else controls.gender
+
+    def goal(info: VoiceInfo) -> dict[str, Target]:
+        return wanted[controls.gender or info.gender]
+
     near = sorted(
-        (info for info in infos if gender is None or info.gender == gender),
-        key=lambda info: (_distance(info, controls.gender, group), info.name),
+        (info for info in map(atlas.info, atlas.names) if leads in (None, info.gender)),
+        key=lambda info: (_distance(info, goal(info), controls), info.name),
     )
     # A native voice leads, so that the accent is right; any near one may take part in the blend.
-    num_choices = None if group is None else _NUM_CHOICES
+    num_choices = _NUM_CHOICES if any(set(each) & set(_START_STEPS) for each in wanted.values()) else None
     natives = [info for info in near if info.language == language][:num_choices]
     block, place = divmod(seed, len(natives))
     rng = np.random.default_rng([seed, 1])
     main = natives[np.random.default_rng([block, 0]).permutation(len(natives))[place]]
     rest = [info for info in near if info is not main and info.gender == main.gender][:num_choices]
     partners = [rest[i] for i in rng.permutation(len(rest))[: rng.integers(1, 3)]]
-    shares = rng.dirichlet([1.5] * len(partners)) * rng.uniform(0.2, 0.45)
+    shares = rng.dirichlet([1.5] * len(partners)) * rng.uniform(*_PARTNERS_SHARE)
     blend = {main.name: 1.0 - float(shares.sum())}
     blend.update({info.name: float(share) for info, share in zip(partners, shares, strict=True)})
     blend = {name: round(weight, 4) for name, weight in blend.items() if weight >= 0.01}
-    f0_hz = math.exp(sum(weight * math.log(atlas.info(name).f0_hz) for name, weight in blend.items()))
+    return _moved(blend, goal(main), controls, timbre, atlas, space, rng), goal(main)
+
+
+def _distance(info: VoiceInfo, wanted: Mapping[str, Target], controls: Controls) -> float:
+    """How far a stock voice is from the targets, in steps that are about equally hard to make.
+
+    A level of pitch does not count: whoever moves it wants to hear the same person higher or lower.
+    """
+    total = 0.0
+    for measure in set(_START_STEPS) & set(wanted):
+        own = fmean(each[measure] for each in info.measurements.values())
+        value = wanted[measure].value
+        if measure == "f0_hz":
+            gender = controls.gender or ("male" if info.gender == "male" else "female")
+            value = usual_f0_hz(gender, controls.age)
+        gap = value - own if wanted[measure].scale == "difference" else math.log2(value / own)
+        total += (gap / _START_STEPS[measure]) ** 2
+    return total
+
+
+def _moved(
+    blend: dict[str, float],
+    wanted: Mapping[str, Target],
+    controls: Controls,
+    timbre: Timbre,
+    atlas: Atlas,
+    space: StyleSpace,
+    rng: np.random.Generator,
+) -> VoiceState:
+    """The blend moved in the style space, and exact edits for what is predicted to be missing then."""
+    shares = atlas.shares(blend)
+    mean = np.sum([share * atlas.mean(name)[:TIMBRE_SIZE] for name, share in shares.items()], axis=0)
+    own_f0_hz = math.exp(sum(share * math.log(atlas.info(name).f0_hz) for name, share in shares.items()))
+    asked, aims = edit_for(controls), {measure: target.value for measure, target in wanted.items()}
+    if controls.gender is not None:
+        aims.setdefault("f0_hz", float(np.clip(own_f0_hz, *_SURE_F0_HZ[controls.gender])))
+    f0_hz = aims.get("f0_hz", own_f0_hz * 2.0 ** (asked.pitch_st / 12.0))
+    own = space.attributes(mean, f0_hz)
+    if controls.gender is not None:
+        aims.setdefault("tract_cm", float(np.clip(own["tract_cm"], *_SURE_TRACT_CM[controls.gender])))
+    changes = {
+        name: math.log(aims[name] / value) if name in LOGARITHMIC else aims[name] - value
+        for name, value in own.items()
+        if name in aims
+    }
+    move = space.move(changes)
+    done = space.effect(move)
+    left = {name: change - done[name] for name, change in changes.items()}
+    move = move + space.aside(rng, _ASIDE)
+    is_elderly = controls.age is not None and controls.age >= _ELDERLY_YEARS
     return VoiceState(
         blend=blend,
-        pitch_st=round(_shift_st(f0_hz, controls, group, rng), 2),
-        speed=_ELDERLY_SPEED if group == "elderly" else 1.0,
+        timbre=tuple(np.clip(move, -4.0, 4.0).round(4).tolist()),
+        pitch_st=_within("pitch_st", 12.0 * math.log2(f0_hz / own_f0_hz) - asked.pitch_st),
+        speed=_ELDERLY_SPEED if is_elderly else 1.0,
+        tract_scale=_within("tract_scale", math.exp(left.get("tract_cm", 0.0))),
+        tilt_db=_within("tilt_db", left.get("tilt_db", 0.0) - asked.tilt_db * ("tilt_db" in left)),
+        breath=_within("breath", -_BREATH_PER_DB * left.get("hnr_db", 0.0)),
+        roughness=_within(
+            "roughness",
+            _ROUGHNESS_PER_LOG_JITTER * left.get("jitter", 0.0) + _ELDERLY_ROUGHNESS * is_elderly,
+        ),
+        voicing=0.0 if timbre.whisper else 1.0,
     )
 
 
-def _distance(info: VoiceInfo, gender: str | None, group: str | None) -> float:
-    """How far a stock voice is from its gender and age, in steps that are about equally audible."""
-    if group is None:
-        return 0.0
-    f0_hz, tract_cm = _TARGETS[gender or info.gender, group]
-    shift_st = abs(12.0 * math.log2(info.f0_hz / f0_hz))
-    return shift_st / _F0_SCALE_ST + abs(info.vtl_cm - tract_cm) / _TRACT_SCALE_CM
+def corrected(state: VoiceState, misses: Mapping[str, float]) -> VoiceState:
+    """The voice with its exact edits changed by what a measurement missed.
+
+    Args:
+        state: As it spoke.
+        misses: By measure, target against measured: semitones for `f0_hz`, dB, and the natural logarithm of a factor
+            for `f0_sd_st`, `tract_cm` and `jitter`.
+    """
+    changes = {
+        "pitch_st": state.pitch_st + misses.get("f0_hz", 0.0),
+        "pitch_range": state.pitch_range * math.exp(misses.get("f0_sd_st", 0.0)),
+        "tract_scale": state.tract_scale * math.exp(misses.get("tract_cm", 0.0)),
+        "tilt_db": state.tilt_db + misses.get("tilt_db", 0.0),
+        "breath": state.breath - _BREATH_PER_DB * misses.get("hnr_db", 0.0),
+        "roughness": state.roughness + _ROUGHNESS_PER_LOG_JITTER * misses.get("jitter", 0.0),
+    }
+    return state.model_copy(update={name: _within(name, value) for name, value in changes.items()})
 
 
-def _shift_st(f0_hz: float, controls: Controls, group: str | None, rng: np.random.Generator) -> float:
-    """Semitones from the blend's own F0 to where its gender and age lie; none where neither age nor pitch is asked."""
-    if group is None and controls.pitch is None:
-        return 0.0
-    gender = controls.gender or ("male" if f0_hz < 150.0 else "female")
-    target_hz = _TARGETS[gender, group or "young"][0]
-    wanted_st = 12.0 * math.log2(target_hz / f0_hz) + rng.uniform(-0.8, 0.8)
-    return float(np.clip(wanted_st, -_MAX_SHIFT_ST, _MAX_SHIFT_ST))
+def _within(name: str, value: float) -> float:
+    low, high = _LIMITS[name]
+    return round(min(high, max(low, value)), 4)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voice_sculptor.config import Settings
 from voice_sculptor.controls import CONTROL_NAMES, Controls
-from voice_sculptor.domain import Language, Notice, SynthesisRequest
+from voice_sculptor.domain import Notice, SynthesisRequest
 from voice_sculptor.engines.base import (
     AudioChunk,
     CandidateDone,
@@ -24,7 +24,9 @@ from voice_sculptor.engines.kokoro import phonemes, weights
 from voice_sculptor.engines.kokoro.atlas import Atlas, VoiceInfo
 from voice_sculptor.engines.kokoro.design import VoiceState, design, read_state
 from voice_sculptor.engines.kokoro.reading import Reading
+from voice_sculptor.engines.kokoro.space import StyleSpace
 from voice_sculptor.errors import Cancelled, InvalidVoiceFile
+from voice_sculptor.timbre import TIMBRE_NAMES
 
 if TYPE_CHECKING:
     from voice_sculptor.engines.kokoro.speech import Speaker
@@ -48,7 +50,12 @@ class KokoroEngine:
         code_licence="Apache-2.0",
         weights_licence="Apache-2.0",
         capabilities=Capabilities(
-            design=True, streaming=True, seed=True, voice_state=True, controls=frozenset(CONTROL_NAMES)
+            design=True,
+            streaming=True,
+            seed=True,
+            voice_state=True,
+            controls=frozenset(CONTROL_NAMES),
+            timbre=frozenset(TIMBRE_NAMES) - {"nasality"},
         ),
         memory_estimate_bytes=_LOADED_BYTES,
     )
@@ -110,7 +117,7 @@ class KokoroEngine:
     def stock_state(self, name: str) -> Mapping[str, Any]:
         """See `Engine.stock_state`."""
         Atlas.load().info(name)
-        return VoiceState(blend={name: 1.0}).model_dump(mode="json")
+        return {"format": "kokoro/voice@2", "blend": {name: 1.0}}
 
     def _candidates(
         self, speaker: Speaker, request: SynthesisRequest, is_cancelled: Callable[[str], bool]
@@ -123,21 +130,44 @@ class KokoroEngine:
         for index, seed in enumerate(request.seeds):
             check()
             try:
-                state = self._state(request, reading.language, seed)
+                state, reference = self._state(speaker, request, reading, seed, check)
             except InvalidVoiceFile as error:
                 yield CandidateFailed(request.id, index, error)
                 continue
-            for piece in speaker.speak(reading, state, request.controls, seed, check):
+            from voice_sculptor.engines.kokoro.speech import Pace
+
+            pace = Pace()
+            for piece in speaker.speak(reading, state, request.controls, seed, check, pace):
                 yield AudioChunk(request.id, index, piece.samples, piece.fraction)
             check()
             notices = _notices(reading) if index == 0 else ()
-            yield CandidateDone(request.id, index, state.model_dump(mode="json"), notices)
+            state_json = state.model_dump(mode="json", exclude_defaults=True) | {"format": state.format}
+            reference["speed"] = pace.factor(state.speed)
+            yield CandidateDone(request.id, index, state_json, notices, reference)
 
     @staticmethod
-    def _state(request: SynthesisRequest, language: Language, seed: int) -> VoiceState:
+    def _state(
+        speaker: Speaker,
+        request: SynthesisRequest,
+        reading: Reading,
+        seed: int,
+        check: Callable[[], None],
+    ) -> tuple[VoiceState, dict[str, float]]:
+        """Who speaks, and what the voice measures with nothing asked, where that is needed to judge it."""
+        from voice_sculptor.engines.kokoro.fitting import Fitting  # Here, because torch comes with it.
+
+        atlas, controls = Atlas.load(), request.controls
+        fitting = Fitting(speaker, reading, seed, check)
         if request.voice is not None:
-            return read_state(request.voice.state, Atlas.load())
-        return design(request.controls, language, seed, Atlas.load())
+            state = read_state(request.voice.state, atlas)
+            is_relative = any(value is not None for value in (controls.pitch, controls.pitch_variation))
+        else:
+            space = StyleSpace.load()
+            state, wanted = design(controls, request.timbre, reading.language, seed, atlas, space)
+            state = fitting.fit(state, controls, wanted, max_probes=2 if controls.emotion is None else 1)
+            is_relative = False
+        is_relative = is_relative or controls.emotion is not None
+        return state, fitting.reference(state) if is_relative else {}
 
 
 def _notices(reading: Reading) -> tuple[Notice, ...]:

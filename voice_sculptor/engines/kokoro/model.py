@@ -83,7 +83,13 @@ class KokoroModel:
 
     @torch.inference_mode()
     def source(
-        self, f0_hz: Tensor, *, generator: torch.Generator | None = None, noise: bool = True
+        self,
+        f0_hz: Tensor,
+        *,
+        generator: torch.Generator | None = None,
+        noise: bool = True,
+        breath: float = 0.0,
+        roughness: float = 0.0,
     ) -> Tensor:
         """Makes the excitation, `[300 N]` samples for `[N]` F0 values in Hz; 10 Hz and below is unvoiced.
 
@@ -91,8 +97,10 @@ class KokoroModel:
             f0_hz: `[N]` float32.
             generator: Where the noise comes from; torch's default if not given.
             noise: Whether there is any; the ONNX export has none.
+            breath: Level of noise added where voiced; the harmonics' own is 0.1.
+            roughness: 0 as the model speaks … 1 very hoarse.
         """
-        return self._source(f0_hz.to(self.device), generator, noise)
+        return self._source(f0_hz.to(self.device), generator, noise, breath, roughness)
 
     @torch.inference_mode()
     def excitation(self, source: Tensor) -> Tensor:

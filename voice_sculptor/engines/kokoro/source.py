@@ -14,6 +14,8 @@ _HARMONIC_LEVEL = 0.1
 _VOICED_NOISE_LEVEL = 0.003
 _UNVOICED_NOISE_LEVEL = _HARMONIC_LEVEL / 3
 _VOICED_ABOVE_HZ = 10.0
+_ROUGH_DEPTH = 0.7
+_ROUGH_JITTER_ST = 1.0
 
 
 class Source:
@@ -26,9 +28,23 @@ class Source:
         self.samples_per_f0 = config.samples_per_f0
         self.sample_rate = sample_rate
 
-    def __call__(self, f0_hz: Tensor, generator: torch.Generator | None, noise: bool) -> Tensor:
-        """Excites `[N]` F0 values in Hz to `[N * samples_per_f0]` samples."""
+    def __call__(
+        self,
+        f0_hz: Tensor,
+        generator: torch.Generator | None,
+        noise: bool,
+        breath: float = 0.0,
+        roughness: float = 0.0,
+    ) -> Tensor:
+        """Excites `[N]` F0 values in Hz to `[N * samples_per_f0]` samples.
+
+        Roughness is what a hoarse larynx does: periods of uneven length (jitter) and every other one weaker
+        (Titze 1994, *Principles of Voice Production*, ch. 10).
+        """
         hop, num = self.samples_per_f0, self.weight.shape[0]
+        if roughness > 0.0:
+            jitter_st = torch.randn(f0_hz.shape, generator=generator, device=f0_hz.device)
+            f0_hz = f0_hz * torch.exp2(jitter_st * (_ROUGH_JITTER_ST / 12.0 * roughness))
         f0 = f0_hz.double()
         multiples = torch.arange(1, num + 1, device=f0.device, dtype=f0.dtype)
         # Phase in cycles, exact at the middle of each F0 frame and linear between. Every harmonic is
@@ -42,9 +58,14 @@ class Source:
         sines = torch.sin(cycles.remainder_(1.0).float() * (2 * math.pi))
         voiced = (f0_hz > _VOICED_ABOVE_HZ).float().repeat_interleave(hop)
         mixed = sines.mv(self.weight * _HARMONIC_LEVEL) * voiced
+        if roughness > 0.0:
+            fundamental = (f0.clamp(min=0.0) / self.sample_rate).repeat_interleave(hop).cumsum(0)
+            every_other = 0.5 + 0.5 * torch.cos(math.pi * fundamental.remainder(2.0)).float()
+            mixed *= 1.0 - _ROUGH_DEPTH * roughness * every_other
         if noise:
             # The original adds noise to each harmonic; its weighted sum is one noise of this level.
-            level = voiced * (_VOICED_NOISE_LEVEL - _UNVOICED_NOISE_LEVEL) + _UNVOICED_NOISE_LEVEL
+            voiced_level = _VOICED_NOISE_LEVEL + breath
+            level = voiced * (voiced_level - _UNVOICED_NOISE_LEVEL) + _UNVOICED_NOISE_LEVEL
             white = torch.randn(mixed.shape, generator=generator, device=mixed.device)
             mixed += white * level * self.weight.norm()
         return torch.tanh(mixed + self.bias)

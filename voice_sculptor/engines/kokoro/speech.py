@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from voice_sculptor.controls import Controls
 from voice_sculptor.engines.kokoro.atlas import Atlas
 from voice_sculptor.engines.kokoro.design import VoiceState
+from voice_sculptor.engines.kokoro.edits import Edit, edit_for
 from voice_sculptor.engines.kokoro.joining import PAUSE_S, trim_edges, with_pause
 from voice_sculptor.engines.kokoro.model import KokoroModel
 from voice_sculptor.engines.kokoro.prosody import (
     PAUSE_EXPONENT,
-    ProsodyEdit,
+    VOICED_HZ,
     edit_durations,
     edit_energy,
     edit_f0,
-    edit_for,
 )
 from voice_sculptor.engines.kokoro.reading import Line, Reading
+from voice_sculptor.engines.kokoro.reshaping import resize_tract, tilt
+from voice_sculptor.engines.kokoro.text import Encoded
 from voice_sculptor.errors import ConfigError
+
+_LOUD_SHARE = 0.35
+"""Of the highest energy in a line: fainter frames are hardly heard, and their F0 is not to be trusted."""
+
+FRAME_S = 0.025
+"""Of durations."""
 
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -43,6 +53,76 @@ class Piece:
 
     samples: NDArray[np.float32]
     fraction: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A line before it is sound.
+
+    Attributes:
+        encoded: From the text model.
+        style: float32 `[256]`.
+        durations: int64 `[num_tokens]`, frames of 25 ms.
+        f0_hz: float32 `[2 * num_frames]`, edited.
+        energy: float32 `[2 * num_frames]`, edited.
+        natural_f0_hz: float32 `[2 * num_frames]`, before any edit.
+        is_voiced: bool `[2 * num_frames]`, frames whose F0 will be heard: voiced and not faint.
+        natural_speech_s: Without pauses, before any edit.
+        speech_s: Without pauses, as it will be spoken.
+    """
+
+    encoded: Encoded
+    style: Tensor
+    durations: Tensor
+    f0_hz: Tensor
+    energy: Tensor
+    natural_f0_hz: Tensor
+    is_voiced: Tensor
+    natural_speech_s: float
+    speech_s: float
+
+    def beginning(self, num_frames: int) -> Plan:
+        """The first frames of it as a plan of its own."""
+        ends = self.durations.cumsum(0)
+        if num_frames >= int(ends[-1]):
+            return self
+        num_tokens = int((ends < num_frames).sum()) + 1
+        durations = self.durations[:num_tokens].clone()
+        durations[-1] -= ends[num_tokens - 1] - num_frames
+        return replace(
+            self,
+            encoded=replace(self.encoded, text=self.encoded.text[:num_tokens]),
+            durations=durations,
+            f0_hz=self.f0_hz[: 2 * num_frames],
+            energy=self.energy[: 2 * num_frames],
+            natural_f0_hz=self.natural_f0_hz[: 2 * num_frames],
+            is_voiced=self.is_voiced[: 2 * num_frames],
+        )
+
+    def log2_f0(self) -> NDArray[np.float64]:
+        """Natural F0 of the frames in which it will be heard, octaves above 1 Hz."""
+        log2_f0: NDArray[np.float64] = self.natural_f0_hz[self.is_voiced].double().log2().cpu().numpy()
+        return log2_f0
+
+
+class Pace:
+    """Seconds of speech, without pauses, as spoken and as the voice would by itself."""
+
+    def __init__(self) -> None:
+        self._spoken_s = self._natural_s = 0.0
+
+    def add(self, plan: Plan) -> None:
+        """Count a line."""
+        self._spoken_s += plan.speech_s
+        self._natural_s += plan.natural_speech_s
+
+    def factor(self, own_speed: float) -> float:
+        """How many times as fast it was spoken.
+
+        Args:
+            own_speed: The voice's own factor, which nobody asked for.
+        """
+        return self._natural_s / (self._spoken_s * own_speed) if self._spoken_s > 0.0 else 1.0
 
 
 class Speaker:
@@ -71,7 +151,13 @@ class Speaker:
         return cls(model, Atlas.load())
 
     def speak(
-        self, reading: Reading, state: VoiceState, controls: Controls, seed: int, check: Callable[[], None]
+        self,
+        reading: Reading,
+        state: VoiceState,
+        controls: Controls,
+        seed: int,
+        check: Callable[[], None],
+        pace: Pace | None = None,
     ) -> Iterator[Piece]:
         """Speak a text, line by line.
 
@@ -81,41 +167,69 @@ class Speaker:
             controls: How it is said.
             seed: Of the noise in the source; the same inputs give the same bytes.
             check: Called at each step; what it raises ends the work.
+            pace: Told how fast each line is spoken.
         """
-        edit = edit_for(controls, ProsodyEdit(speed=state.speed, pitch_st=state.pitch_st))
+        edit = edit_for(controls, state.edit())
         pause_scale = edit.speed**-PAUSE_EXPONENT * edit.pause_scale
         generator = torch.Generator(self._model.device).manual_seed(seed)
-        for line, fraction in reading.lines(british=_is_british(state)):
+        for line, fraction in reading.lines(british=self.is_british(state)):
             check()
-            samples = trim_edges(self._say(reading, line, state, edit, generator, check))
+            plan = self.plan(reading, line, state, edit, check)
+            if pace is not None:
+                pace.add(plan)
+            samples = trim_edges(self.render(plan, edit, generator, check))
             pause_s = PAUSE_S[line.pause] * pause_scale if fraction < 1.0 else 0.0
             yield Piece(with_pause(samples, pause_s).clip(-1.0, 1.0), fraction)
 
-    def _say(
-        self,
-        reading: Reading,
-        line: Line,
-        state: VoiceState,
-        edit: ProsodyEdit,
-        generator: torch.Generator,
-        check: Callable[[], None],
-    ) -> NDArray[np.float32]:
+    def plan(
+        self, reading: Reading, line: Line, state: VoiceState, edit: Edit, check: Callable[[], None]
+    ) -> Plan:
+        """How a line will be spoken: everything but the sound, at a tenth of its cost."""
         features = reading.features.get(line)
         if features is None:
             features = self._model.read(torch.tensor(line.token_ids))
             if len(reading.features) < _NUM_KEPT_LINES:
                 reading.features[line] = features
-        style = torch.from_numpy(self._atlas.blend(state.blend, len(line.token_ids) - 2))
+        style = torch.from_numpy(state.style(self._atlas, len(line.token_ids) - 2))
         encoded = self._model.encode(features, style)
-        durations = edit_durations(encoded.durations, torch.tensor(line.is_pause), edit)
+        is_pause = torch.tensor(line.is_pause)
+        # What slows the sound down afterwards must be spoken faster and higher: see `reshaping`.
+        spoken = replace(
+            edit,
+            speed=edit.speed * edit.tract_scale,
+            pitch_st=edit.pitch_st + 12.0 * math.log2(edit.tract_scale),
+        )
+        durations = edit_durations(encoded.durations, is_pause, spoken)
         check()
         f0_hz, energy = self._model.contours(encoded, durations, style)
-        f0_hz, energy = edit_f0(f0_hz, edit), edit_energy(energy, edit)
+        natural_frames = encoded.durations.cpu().round().clamp(min=1.0)[~is_pause].sum()
+        return Plan(
+            encoded=encoded,
+            style=style,
+            durations=durations,
+            f0_hz=edit_f0(f0_hz, spoken),
+            energy=edit_energy(energy, edit),
+            natural_f0_hz=f0_hz,
+            is_voiced=(f0_hz > VOICED_HZ) & (energy > _LOUD_SHARE * energy.max()),
+            natural_speech_s=float(natural_frames) * FRAME_S,
+            speech_s=float(durations.cpu()[~is_pause].sum()) * FRAME_S * edit.tract_scale,
+        )
+
+    def render(
+        self, plan: Plan, edit: Edit, generator: torch.Generator, check: Callable[[], None]
+    ) -> NDArray[np.float32]:
+        """The sound of a plan, float32 `[num_samples]` at 24 kHz, edges included."""
         check()
-        audio = self._model.decode(encoded, durations, f0_hz, energy, style, generator, check)
+        source = self._model.source(
+            plan.f0_hz, generator=generator, breath=edit.breath, roughness=edit.roughness
+        )
+        audio = self._model.decode(
+            plan.encoded, plan.durations, plan.f0_hz, plan.energy, plan.style, source, check
+        )
         samples: NDArray[np.float32] = audio.numpy()
-        return samples
+        return tilt(resize_tract(samples, edit.tract_scale), edit.tilt_db)
 
-
-def _is_british(state: VoiceState) -> bool:
-    return max(state.blend, key=lambda name: state.blend[name]).startswith("b")
+    @staticmethod
+    def is_british(state: VoiceState) -> bool:
+        """Whether a voice says English the British way: as its main stock voice does."""
+        return max(state.blend, key=lambda name: state.blend[name]).startswith("b")

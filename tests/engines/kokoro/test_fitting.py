@@ -1,0 +1,83 @@
+"""A designed voice measures what it was asked for: the real weights, spoken and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from voice_sculptor.config import load_settings
+from voice_sculptor.controls import Controls, Emotion
+from voice_sculptor.domain import Candidate, VoiceSpec
+from voice_sculptor.library.voice_files import load_voice, voice_bytes
+from voice_sculptor.studio import Ready, Studio
+from voice_sculptor.timbre import Timbre
+
+TEXTS = {
+    "en": "The old harbor was quiet that morning, and only a few boats had come in from the sea.",
+    "zh": "那天早上旧港口很安静，只有几条小船从海上回来。",
+}
+
+
+@pytest.fixture(scope="module")
+def studio(checkpoints_dir: Path) -> Iterator[Studio]:
+    with Studio(load_settings(engine="kokoro", checkpoints_dir=checkpoints_dir)) as made:
+        yield made
+
+
+def one(studio: Studio, spec: VoiceSpec, language: str = "en", seed: int = 0) -> Candidate:
+    events = studio.design(TEXTS[language], spec, num_candidates=1, seed=seed)
+    return next(event.candidate for event in events if isinstance(event, Ready))
+
+
+def missed(candidate: Candidate) -> list[str]:
+    return [f"{check.control}: {check.cues}" for check in candidate.obedience.checks if not check.is_met]
+
+
+@pytest.mark.parametrize(
+    ("language", "spec"),
+    [
+        ("en", VoiceSpec(controls=Controls(age=7))),
+        ("zh", VoiceSpec(controls=Controls(gender="female", pitch=-1, volume=1))),
+        ("en", VoiceSpec(controls=Controls(gender="male", age=72, speed=0.8))),
+        ("zh", VoiceSpec(controls=Controls(gender="male", pitch=1), timbre=Timbre(brightness=1))),
+        ("en", VoiceSpec(timbre=Timbre(breathiness=2))),
+        ("zh", VoiceSpec(timbre=Timbre(body=2))),
+        ("en", VoiceSpec(timbre=Timbre(whisper=True))),
+        ("zh", VoiceSpec(controls=Controls(emotion=Emotion(name="angry", intensity=1.0)))),
+    ],
+)  # fmt: skip
+def test_what_is_asked_is_heard(studio: Studio, language: str, spec: VoiceSpec) -> None:
+    candidate = one(studio, spec, language)
+    assert candidate.obedience.checks
+    assert missed(candidate) == []
+
+
+def test_a_kept_voice_is_the_same_voice_after_it_was_written_down(studio: Studio, tmp_path: Path) -> None:
+    candidate = one(studio, VoiceSpec(controls=Controls(age=10), timbre=Timbre(breathiness=1)))
+    path = tmp_path / "kept.voice.json"
+    path.write_bytes(voice_bytes(candidate.voice))
+    spoken = [
+        event.candidate.audio.samples.tobytes()
+        for voice in (candidate.voice, load_voice(path))
+        for event in studio.speak(voice, TEXTS["en"])
+        if isinstance(event, Ready)
+    ]
+    assert spoken == [candidate.audio.samples.tobytes()] * 2
+
+
+def test_a_given_voice_steps_from_itself(studio: Studio) -> None:
+    voice = studio.find_voice("am_michael")
+    plain, higher = (
+        next(
+            event.candidate
+            for event in studio.speak(voice, TEXTS["en"], controls=controls)
+            if isinstance(event, Ready)
+        )
+        for controls in (Controls(), Controls(pitch=1))
+    )
+    assert plain.obedience.checks == ()
+    assert missed(higher) == []
+    assert plain.measured.f0_hz is not None
+    assert higher.measured.f0_hz == pytest.approx(plain.measured.f0_hz * 2 ** (2.5 / 12), rel=0.04)

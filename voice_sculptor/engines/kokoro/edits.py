@@ -1,0 +1,82 @@
+"""What is changed of a voice's natural way of speaking: one set of numbers for rate, F0, source and sound.
+
+Each acts where it is exact: durations and F0 between predictor and decoder, breath and roughness in the source, tract
+and tilt on the sound. Who speaks is set in the style space instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from voice_sculptor.controls import Controls, EmotionName
+from voice_sculptor.targets import PITCH_STEP_ST, RANGE_STEP, emotion_share
+
+
+@dataclass(frozen=True)
+class Edit:
+    """How a voice speaks this time. The default changes nothing.
+
+    Attributes:
+        speed: Rate factor on speech; 2 is twice as fast.
+        pause_scale: Factor on pauses, on top of the speed's.
+        pitch_st: Shift of the F0 contour, semitones.
+        pitch_range: Factor on the F0 excursion around its median.
+        emphasis: Factor on the excursion of the energy contour around its mean.
+        voicing: Share of the voicing that stays: 1 as is, 0 a whisper.
+        slope_st: Rise of the F0 contour from the first to the last voiced frame of a line, semitones.
+        breath: Noise in the source where voiced, see `KokoroModel.source`.
+        roughness: Uneven periods in the source, 0–1.
+        tract_scale: Factor on the length of the vocal tract: above 1 a larger speaker.
+        tilt_db: Change of 1–5 kHz against 50–1000 Hz.
+    """
+
+    speed: float = 1.0
+    pause_scale: float = 1.0
+    pitch_st: float = 0.0
+    pitch_range: float = 1.0
+    emphasis: float = 1.0
+    voicing: float = 1.0
+    slope_st: float = 0.0
+    breath: float = 0.0
+    roughness: float = 0.0
+    tract_scale: float = 1.0
+    tilt_db: float = 0.0
+
+
+# What an emotion does beyond the measured profile of `targets`, at full intensity; the same reviews.
+_MANNER: dict[EmotionName, Edit] = {
+    "happy": Edit(pause_scale=0.9, emphasis=1.2),
+    "angry": Edit(pause_scale=0.8, emphasis=1.5, slope_st=-1.0),
+    "sad": Edit(pause_scale=1.35, emphasis=0.75, slope_st=-2.0),
+    "surprised": Edit(emphasis=1.25, slope_st=3.0),
+    "disgusted": Edit(pause_scale=1.15, emphasis=1.15, slope_st=-1.0),
+    "afraid": Edit(pause_scale=0.9, emphasis=0.85, roughness=0.15),
+    "neutral": Edit(),
+}
+
+
+def edit_for(controls: Controls, base: Edit = Edit()) -> Edit:
+    """The edit that carries out the controls.
+
+    Args:
+        controls: Pitch, pitch variation, speed and emotion are read.
+        base: What the voice itself brings along; the controls act on top of it.
+    """
+    profile = emotion_share(controls)
+    edit = replace(
+        base,
+        speed=base.speed * (controls.speed or 1.0) * profile.speed,
+        pitch_st=base.pitch_st + PITCH_STEP_ST * (controls.pitch or 0.0) + profile.pitch_st,
+        pitch_range=base.pitch_range * RANGE_STEP ** (controls.pitch_variation or 0.0) * profile.pitch_range,
+        tilt_db=base.tilt_db + profile.tilt_db,
+    )
+    if controls.emotion is None:
+        return edit
+    manner, share = _MANNER[controls.emotion.name], controls.emotion.intensity
+    return replace(
+        edit,
+        pause_scale=edit.pause_scale * manner.pause_scale**share,
+        emphasis=edit.emphasis * manner.emphasis**share,
+        slope_st=edit.slope_st + manner.slope_st * share,
+        roughness=min(1.0, edit.roughness + manner.roughness * share),
+    )
