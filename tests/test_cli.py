@@ -33,6 +33,7 @@ HELP_PAGES = [
     ("design",),
     ("speak",),
     ("understand",),
+    ("measure",),
     ("presets",),
     ("presets", "show"),
     ("voices",),
@@ -82,6 +83,14 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def documented_json(root: Path) -> list[dict[str, Any]]:
+    """The JSON documents shown in docs/cli.md."""
+    return [
+        json.loads(block)
+        for block in re.findall(r"```json\n(.*?)```", (root / "docs/cli.md").read_text("utf-8"), re.DOTALL)
+    ]
+
+
 def refused(result: Result, code: int, *parts: str) -> None:
     assert result.code == code, result.err
     assert result.out == ""
@@ -112,13 +121,14 @@ def test_the_json_is_as_documented(cli: Cli, tmp_path: Path, root: Path) -> None
     made = cli(
         *DESIGN, "--description", "deep old man, gibbery voice", "--set", "gender=female", "--json", "--out", tmp_path
     )  # fmt: skip
-    documented = re.search(r"```json\n(.*?)```", (root / "docs/cli.md").read_text("utf-8"), re.DOTALL)
-    assert documented
-    example = json.loads(documented[1])
+    (example,) = (one for one in documented_json(root) if "candidates" in one)
     assert list(made.document) == list(example)
     assert [list(one) for one in made.document["candidates"]] == [list(example["candidates"][0])] * 3
     assert list(made.document["understood"]) == list(example["understood"])
-    assert made.document["understood"]["controls"]["age"] == 70
+    assert list(made.document["understood"]["controls"]["age"]) == list(
+        example["understood"]["controls"]["age"]
+    )
+    assert made.document["understood"]["controls"]["age"]["value"] == 70
     assert [warning["kind"] for warning in made.document["warnings"]] == ["conflict", "unknown"]
     for one in made.document["candidates"]:
         assert soundfile.info(one["path"]).duration == pytest.approx(one["duration_s"], abs=1e-3)
@@ -262,8 +272,37 @@ def test_understand(cli: Cli) -> None:
     assert "speed: 1.25×" in read.out
     assert "the control wins" in read.err
     document = cli("understand", "-d", "温柔的老奶奶", "--json").document
-    assert list(document) == ["controls", "understood", "warnings"]
-    assert document["controls"]["gender"] == "female"
+    assert list(document) == ["controls", "timbre", "unknown", "warnings"]
+    assert document["controls"]["gender"] == {"value": "female", "level": "female", "words": ["老奶奶"]}
+
+
+def test_understand_prints_what_is_documented(cli: Cli, root: Path) -> None:
+    docs = (root / "docs/cli.md").read_text("utf-8")
+    words = "an old man, slightly hoarse, gibbery"
+    assert f'-d "{words}" -s pitch=low' in docs
+    (example,) = (one for one in documented_json(root) if "timbre" in one)
+    assert cli("understand", "-d", words, "-s", "pitch=low", "--json").document == example
+
+
+def test_understand_shows_each_value_with_its_level_and_words(cli: Cli) -> None:
+    words = "an old man, slightly hoarse, 70% happy, gibbery voice"
+    read = cli("understand", "-d", words, "--set", "pitch=low", "--set", "age=20", "--json").document
+    assert read["controls"] == {
+        "age": {"value": 20, "level": "young", "words": []},
+        "gender": {"value": "male", "level": "male", "words": ["old man"]},
+        "pitch": {"value": -1.0, "level": "low", "words": []},
+        "emotion": {"value": {"name": "happy", "intensity": 0.7}, "level": "happy", "words": ["70% happy"]},
+    }
+    assert read["timbre"] == {
+        "roughness": {"value": 0.5, "level": "slightly hoarse", "words": ["slightly hoarse"]}
+    }
+    assert read["unknown"] == ["gibbery"]
+    assert [warning["kind"] for warning in read["warnings"]] == ["conflict", "unknown"]
+    assert cli("understand", "-d", "velvety whisper").out.splitlines() == [
+        "volume: very soft  (whisper)",
+        "roughness: smooth  (velvety)",
+        "whisper: whisper  (whisper)",
+    ]
 
 
 # Bad input

@@ -82,9 +82,11 @@ def test_controls_the_engine_does_not_follow_are_said() -> None:
         info = replace(FakeEngine.info, capabilities=Capabilities(design=True, controls=frozenset({"speed"})))
 
     with Studio(load_settings(), Plain()) as plain:
-        _, _, notices = plain.read(VoiceSpec(controls=Controls(speed=1.2, pitch=1.0)))
+        notices = plain.read(
+            VoiceSpec(description="breathy", controls=Controls(speed=1.2, pitch=1.0))
+        ).notices
     assert [notice.kind for notice in notices] == ["unsupported_control"]
-    assert "pitch" in notices[0].message()
+    assert "pitch, breathiness" in notices[0].message()
     assert "speed" not in notices[0].message()
 
 

@@ -40,9 +40,13 @@ from voice_sculptor.errors import (
 )
 from voice_sculptor.language.conflicts import merge
 from voice_sculptor.language.description import understand
+from voice_sculptor.language.script import has_han
+from voice_sculptor.language.syllables import count_syllables
 from voice_sculptor.language.text import speakable
 from voice_sculptor.library.voice_files import SUFFIX, load_voice
+from voice_sculptor.obedience import judge
 from voice_sculptor.scheduling.worker import CancelToken, Loading, Started, Waiting, Worker
+from voice_sculptor.timbre import Timbre
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,14 +59,33 @@ class Planned:
 
     Attributes:
         controls: Effective controls: the explicit ones over those read from the description.
+        timbre: Effective dimensions of timbre, alike.
         understood: What was read from the description.
         seeds: One per candidate.
         notices: Conflicts and unknown words.
     """
 
     controls: Controls
+    timbre: Timbre
     understood: Understood
     seeds: tuple[int, ...]
+    notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a spec means.
+
+    Attributes:
+        understood: What was read from the description.
+        controls: Effective controls.
+        timbre: Effective dimensions of timbre.
+        notices: Conflicts, unknown words, and what the engine does not follow.
+    """
+
+    understood: Understood
+    controls: Controls
+    timbre: Timbre
     notices: tuple[Notice, ...]
 
 
@@ -178,18 +201,20 @@ class Studio:
                 fix_en=f"Ask for 1 to {MAX_CANDIDATES}.",
                 fix_zh=f"请选 1 到 {MAX_CANDIDATES} 个。",
             )
-        understood, controls, notices = self.read(spec)
+        reading = self.read(spec)
         seeds = _seeds(seed, num_candidates)
         request = SynthesisRequest(
             id=uuid.uuid4().hex,
             text=self._checked_text(text),
             language=language,
-            controls=controls,
+            controls=reading.controls,
+            timbre=reading.timbre,
             seeds=seeds,
             description=spec.description,
             options=self._checked_options(options),
         )
-        return self._events(request, Planned(controls, understood, seeds, notices), token)
+        planned = Planned(reading.controls, reading.timbre, reading.understood, seeds, reading.notices)
+        return self._events(request, planned, token)
 
     def speak(
         self,
@@ -240,13 +265,15 @@ class Studio:
             voice=voice,
             options=self._checked_options(options),
         )
-        return self._events(request, Planned(effective, Understood(), seeds, ()), token)
+        return self._events(request, Planned(effective, Timbre(), Understood(), seeds, ()), token)
 
-    def read(self, spec: VoiceSpec) -> tuple[Understood, Controls, tuple[Notice, ...]]:
-        """What a spec means: read from the words, effective controls, and what to warn about."""
+    def read(self, spec: VoiceSpec) -> Reading:
+        """What a spec means: read from the words, in effect, and what to warn about."""
         understood = understand(spec.description)
-        controls, notices = merge(spec.controls, understood)
-        missing = [name for name in controls.asked() if name not in self.engine.info.capabilities.controls]
+        controls, timbre, notices = merge(spec, understood)
+        capabilities = self.engine.info.capabilities
+        followed = capabilities.controls | capabilities.timbre
+        missing = [name for name in controls.asked() | timbre.asked() if name not in followed]
         if missing:
             title = self.engine.info.title
             notices += (
@@ -256,7 +283,7 @@ class Studio:
                     f"{title} 不支持：{'、'.join(missing)}。",
                 ),
             )
-        return understood, controls, notices
+        return Reading(understood, controls, timbre, notices)
 
     def find_voice(self, name_or_path: str) -> Voice:
         """A stock voice by name, or a kept one by file.
@@ -362,6 +389,7 @@ class Studio:
         import numpy as np
 
         from voice_sculptor.audio.loudness import level
+        from voice_sculptor.audio.measure import measure
 
         natural = AudioClip(np.concatenate(take.chunks), self.engine.info.sample_rate)
         seed = request.seeds[done.index]
@@ -373,11 +401,25 @@ class Studio:
             description=request.description,
             seed=seed,
         )
+        audio = level(natural, request.controls.volume)
+        measured = measure(audio, count_syllables(request.text, request.language))
+        reference = dict(done.reference)
+        if "speed" in reference and measured.syllables_per_s:
+            reference["syllables_per_s"] = measured.syllables_per_s / reference["speed"]
         return Candidate(
             index=done.index,
             seed=seed,
-            audio=level(natural, request.controls.volume),
+            audio=audio,
             voice=voice,
+            measured=measured,
+            obedience=judge(
+                request.controls,
+                request.timbre,
+                measured,
+                "zh" if has_han(request.text) else "en",
+                reference,
+                is_given=request.voice is not None,
+            ),
             rtf=(done.at_s - take.began_s) / natural.duration_s,
             ttfa_s=(take.first_s or done.at_s) - take.began_s,
         )

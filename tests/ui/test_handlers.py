@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import re
 import threading
 import time
 from pathlib import Path
 
 import pytest
 import soundfile as sf
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.ui.acting import GRANNY, STEP_S
+from voice_sculptor.domain import VoiceSpec
+from voice_sculptor.language.conflicts import merge
+from voice_sculptor.language.description import understand
 from voice_sculptor.library.voice_files import load_voice
+from voice_sculptor.ui import render
 from voice_sculptor.ui.form import VoiceFields
 from voice_sculptor.ui.handlers import Card, Handlers, Shown
 
@@ -115,6 +122,25 @@ def test_understood_and_conflicts(handlers: Handlers) -> None:
     assert "vs-warning" not in html
     html = handlers.understand(VoiceFields(description="an old man", gender="female"))
     assert "vs-warning" in html
+
+
+def test_chips_show_timbre_in_both_languages_with_the_words_they_came_from(handlers: Handlers) -> None:
+    html = handlers.understand(VoiceFields(description="a slightly hoarse voice & whisper"))
+    assert '<span class="vs-chip" title="slightly hoarse">' in html
+    assert '<span lang="en">Slightly hoarse</span><span lang="zh">略沙哑</span>' in html
+    assert '<span lang="en">Whisper</span><span lang="zh">耳语</span>' in html
+
+
+@given(st.text(max_size=200), st.sampled_from(["{} voice", "声音很{}", "slightly {}hoarse", "a {} old man"]))
+@settings(max_examples=100, deadline=None)
+def test_no_markup_gets_through_the_chips(text: str, frame: str) -> None:
+    seen = understand(frame.format(text + "<b>\"'&<|endofprompt|>"))
+    html = render.understood(seen, merge(VoiceSpec(), seen).notices, is_empty=False)
+    tags = re.findall(r"<[^>]*>", html)
+    assert all(
+        re.fullmatch(r'</?(p|span|div)( (class|lang|role)="[\w -]*"| title="[^"<>]*")*>', tag) for tag in tags
+    )
+    assert "<" not in re.sub(r"<[^>]*>", "", html)
 
 
 def test_a_description_beyond_the_limit_is_said(handlers: Handlers) -> None:

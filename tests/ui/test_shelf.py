@@ -3,15 +3,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from voice_sculptor.audio.measure import measure
 from voice_sculptor.domain import AudioClip, Candidate, Voice
 from voice_sculptor.errors import InvalidRequest, OutputError
+from voice_sculptor.obedience import Obedience
 from voice_sculptor.ui.shelf import Shelf
 
+CLIP = AudioClip(np.zeros(1000, np.float32), 8000)
 CANDIDATE = Candidate(
     index=0,
     seed=9,
-    audio=AudioClip(np.zeros(1000, np.float32), 8000),
+    audio=CLIP,
     voice=Voice(name="v", engine="fake", state={}),
+    measured=measure(CLIP),
+    obedience=Obedience(()),
     rtf=0.1,
     ttfa_s=0.1,
 )

@@ -9,6 +9,8 @@ import pytest
 import voice_sculptor.ui
 from voice_sculptor.controls import CONTROL_NAMES
 from voice_sculptor.domain import PRESET_GROUPS
+from voice_sculptor.obedience import UNITS
+from voice_sculptor.timbre import TIMBRE_NAMES
 from voice_sculptor.ui.strings import STRINGS, say
 
 SOURCES = list(Path(voice_sculptor.ui.__file__).parent.glob("*.py"))
@@ -35,6 +37,7 @@ def test_every_string_is_used_and_every_used_one_exists() -> None:
     used = set(re.findall(r'\b(?:say|said|named|titled|heading|_refused)\(\s*["\']([\w]+)["\']', code))
     used |= set(re.findall(r'"(\w+_hint)"', code)) | {f"{key}_fix" for key in used if f"{key}_fix" in STRINGS}
     used |= {"gpu_memory", "memory", *CONTROL_NAMES, *(f"group_{group}" for group in PRESET_GROUPS)}
+    used |= {*TIMBRE_NAMES, *(f"cue_{measure}" for measure in UNITS)}
     assert used == set(STRINGS)
 
 

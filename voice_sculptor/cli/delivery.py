@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,9 @@ from voice_sculptor.cli.session import Session, print_json
 if TYPE_CHECKING:
     from voice_sculptor.controls import Controls
     from voice_sculptor.domain import Candidate, Notice, Understood
+    from voice_sculptor.language.conflicts import Merged
     from voice_sculptor.studio import Studio, StudioEvent
+    from voice_sculptor.timbre import Timbre
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ def deliver(
     from voice_sculptor.scheduling.worker import Loading
     from voice_sculptor.studio import Failed, Planned, Preview, Ready
 
-    made: list[dict[str, Any]] = []
+    made: list[tuple[Candidate, Saved]] = []
     warnings: list[dict[str, str]] = []
     understood: dict[str, Any] = {}
     count, exit_code = 1, 0
@@ -73,16 +76,21 @@ def deliver(
                 saved = save(event.candidate)
                 if saved.replaced:
                     session.say(session.pick(f"Replaced {saved.path}.", f"已替换 {saved.path}。"))
-                made.append(_candidate(event.candidate, saved))
+                made.append((event.candidate, saved))
                 if not as_json:
                     typer.echo(saved.path)
+                    _say_obedience(session, event.candidate)
     if as_json and made:
+        from voice_sculptor.obedience import by_obedience
+
         info = studio.engine.info
+        saved_of = {candidate.index: saved for candidate, saved in made}
+        best_first = by_obedience(candidate for candidate, _ in made)
         print_json(
             {
                 "engine": info.id,
                 "sample_rate": info.sample_rate,
-                "candidates": made,
+                "candidates": [_candidate(candidate, saved_of[candidate.index]) for candidate in best_first],
                 "understood": understood,
                 "warnings": warnings,
             }
@@ -98,7 +106,21 @@ def _candidate(candidate: Candidate, saved: Saved) -> dict[str, Any]:
         "rtf": round(candidate.rtf, 4),
         "ttfa_s": round(candidate.ttfa_s, 4),
         "voice": saved.voice,
+        "measured": candidate.measured.as_json(),
+        "obedience": candidate.obedience.as_json(),
     }
+
+
+def _say_obedience(session: Session, candidate: Candidate) -> None:
+    """One line on how far it did what was asked; nothing where nothing was, or nobody watches."""
+    overall = candidate.obedience.overall
+    if overall is None or not sys.stderr.isatty():
+        return
+    missed = [check.control for check in candidate.obedience.checks if check.is_met is False]
+    line = session.pick(f"  does {overall:.0%} of what was asked", f"  符合要求 {overall:.0%}")
+    if missed:
+        line += session.pick("; missed: ", "；未达到：") + ", ".join(missed)
+    session.say(line)
 
 
 def controls_json(controls: Controls) -> dict[str, Any]:
@@ -106,11 +128,32 @@ def controls_json(controls: Controls) -> dict[str, Any]:
     return controls.model_dump(mode="json", exclude_none=True)
 
 
-def understood_json(understood: Understood) -> dict[str, Any]:
-    """What was read from a description, as plain values."""
+def understood_json(understood: Understood, merged: Merged | None = None) -> dict[str, Any]:
+    """What was read from a description, as plain values, each with its level and the words that say it.
+
+    Args:
+        understood: What was read.
+        merged: What is in effect, to show in its place; what the words do not say has none.
+    """
+    from voice_sculptor.language.describe import level_words
+
+    read = understood.controls.asked() | understood.timbre.asked()
+
+    def shown(part: Controls | Timbre) -> dict[str, Any]:
+        plain = part.model_dump(mode="json")
+        return {
+            name: {
+                "value": plain[name],
+                "level": level_words(name, value, "en"),
+                "words": list(understood.words[name]) if read.get(name) == value else [],
+            }
+            for name, value in part.asked().items()
+        }
+
+    source = merged or understood
     return {
-        "controls": controls_json(understood.controls),
-        "words": {name: list(words) for name, words in understood.words.items()},
+        "controls": shown(source.controls),
+        "timbre": shown(source.timbre),
         "unknown": list(understood.unknown),
     }
 

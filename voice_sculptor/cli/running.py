@@ -9,7 +9,7 @@ import typer
 from voice_sculptor.cli import options as opt
 from voice_sculptor.cli.session import Session
 
-bench_app = typer.Typer(name="bench", help="Measure speed or quality.")
+bench_app = typer.Typer(name="bench", help="Measure speed, quality or obedience.")
 
 # What follows belongs to the measurement's own parser, `--help` included.
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
@@ -66,6 +66,14 @@ def setup(ctx: typer.Context, checkpoints_dir: opt.CheckpointsDir = None) -> Non
 def bench_speed(ctx: typer.Context) -> None:
     """Measure real-time factor, first audio, memory and load time."""
     from voice_sculptor.bench.speed import main
+
+    main(ctx.args)
+
+
+@bench_app.command("obedience", context_settings=_PASSED_ON)
+def bench_obedience(ctx: typer.Context) -> None:
+    """Measure whether the controls do what they say."""
+    from voice_sculptor.bench.obedience import main
 
     main(ctx.args)
 

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from voice_sculptor.domain import AudioFormat, Preset
 from voice_sculptor.errors import Cancelled, VoiceSculptorError
+from voice_sculptor.obedience import by_obedience
 from voice_sculptor.scheduling.memory import memory_snapshot
 from voice_sculptor.scheduling.worker import CancelToken, Loading, Started, Waiting
 from voice_sculptor.studio import Failed, Preview, Ready, Studio, StudioEvent
 from voice_sculptor.ui import render
 from voice_sculptor.ui.form import VoiceFields, read_seed
+from voice_sculptor.ui.report import report
 from voice_sculptor.ui.shelf import Shelf
 
 _SHOW_EVERY_S = 0.2
@@ -46,6 +48,7 @@ class Shown:
         progress: HTML; `None` leaves what is there.
         message: HTML; `None` leaves what is there.
         cards: Places that are filled now, by index.
+        facts: New HTML of places that are filled already, by index; their files stay.
         clears: Whether earlier candidates go away.
         is_running: Whether it goes on.
     """
@@ -53,6 +56,7 @@ class Shown:
     progress: str | None = None
     message: str | None = None
     cards: Mapping[int, Card] = field(default_factory=dict)
+    facts: Mapping[int, str] = field(default_factory=dict)
     clears: bool = False
     is_running: bool = True
 
@@ -82,10 +86,10 @@ class Handlers:
     def understand(self, fields: VoiceFields) -> str:
         """HTML of what is read from the description, with conflicts."""
         try:
-            understood, _, notices = self.studio.read(fields.spec())
+            reading = self.studio.read(fields.spec())
         except VoiceSculptorError as problem:
             return render.error(problem)
-        return render.understood(understood, notices, is_empty=not fields.description.strip())
+        return render.understood(reading.understood, reading.notices, is_empty=not fields.description.strip())
 
     def pick(self, preset_id: str, language: str) -> tuple[VoiceFields, str]:
         """The widgets' values and the text to speak of a preset."""
@@ -132,6 +136,7 @@ class Handlers:
         self._running[session] = token
         began_s = time.monotonic()
         fractions = [0.0] * num_candidates
+        made: list[Ready] = []
         try:
             # Refused input leaves the earlier candidates where they are.
             events = self.studio.design(
@@ -139,7 +144,7 @@ class Handlers:
             )
             run = self.shelf.new_run()
             yield Shown(render.progress(fractions, render.said("sending")), "", clears=True)
-            for shown in self._show(events, fractions, run, audio_format):
+            for shown in self._show(events, fractions, made, run, audio_format):
                 # Whatever came before the cancelling was noticed is not shown any more.
                 if token.is_cancelled:
                     raise Cancelled
@@ -152,7 +157,7 @@ class Handlers:
             num_made = sum(fraction >= 1.0 for fraction in fractions)
             seconds = f"{time.monotonic() - began_s:.1f}"
             line = render.said("done", count=num_made, seconds=seconds)
-            yield Shown(render.progress(fractions, line), is_running=False)
+            yield Shown(render.progress(fractions, line), facts=_ranked(made), is_running=False)
         finally:
             token.cancel()
             if self._running.get(session) is token:
@@ -172,9 +177,14 @@ class Handlers:
         return [self.shelf.convert(path, audio_format) if path else None for path in played]
 
     def _show(
-        self, events: Iterator[StudioEvent], fractions: list[float], run: Path, audio_format: AudioFormat
+        self,
+        events: Iterator[StudioEvent],
+        fractions: list[float],
+        made: list[Ready],
+        run: Path,
+        audio_format: AudioFormat,
     ) -> Iterator[Shown]:
-        """Progress and cards; `fractions` is kept up to date, below 0 for a failed candidate."""
+        """Progress and cards; `fractions`, below 0 for a failed candidate, and `made` are kept up to date."""
         shown_s = 0.0
         # `Planned` has nothing to show: its notices stand below the description already.
         for event in events:
@@ -197,13 +207,31 @@ class Handlers:
                 candidate = event.candidate
                 fractions[candidate.index] = 1.0
                 played, download, voice = self.shelf.put(run, candidate, audio_format)
-                facts = render.card(candidate, event.notices)
+                made.append(event)
+                facts = render.card(candidate, event.notices, report(candidate.obedience))
                 card = Card(facts, candidate.seed, played, download, voice)
                 yield Shown(_making(fractions, candidate.index + 1), cards={candidate.index: card})
             elif isinstance(event, Failed):
                 fractions[event.index] = -1.0
                 card = Card(render.failed_card(event.index, event.error))
                 yield Shown(_making(fractions, event.index + 1), cards={event.index: card})
+
+
+def _ranked(made: Sequence[Ready]) -> dict[int, str]:
+    """The cards' facts with their places, best first; nothing where there is nothing to compare."""
+    if len(made) < 2 or all(ready.candidate.obedience.overall is None for ready in made):
+        return {}
+    order = by_obedience(ready.candidate for ready in made)
+    ranks = {candidate.index: place for place, candidate in enumerate(order, start=1)}
+    return {
+        ready.candidate.index: render.card(
+            ready.candidate,
+            ready.notices,
+            report(ready.candidate.obedience),
+            ranks[ready.candidate.index],
+        )
+        for ready in made
+    }
 
 
 def _making(fractions: Sequence[float], index: int) -> str:

@@ -142,11 +142,7 @@ def _wire_generation(page: gr.Blocks, handlers: Handlers, voice: VoicePanel, spe
                 "" if shown.clears else gr.skip(),
                 gr.update(interactive=False),
                 list(cards) if shown.clears or shown.cards else gr.skip(),
-                *(
-                    update
-                    for index in range(len(speech.slots))
-                    for update in _slot_updates(shown, shown.cards.get(index))
-                ),
+                *(update for index in range(len(speech.slots)) for update in _slot_updates(shown, index)),
             ]
 
     def convert(audio_format: Any, cards: list[Card | None]) -> list[Any]:
@@ -204,8 +200,11 @@ def _html(text: str | None) -> Any:
     return gr.skip() if text is None else text
 
 
-def _slot_updates(shown: Shown, card: Card | None) -> list[Any]:
-    """Values for `Slot.outputs`."""
+def _slot_updates(shown: Shown, index: int) -> list[Any]:
+    """Values for `Slot.outputs` of one place."""
+    card = shown.cards.get(index)
+    if index in shown.facts:
+        return [shown.facts[index], *[gr.skip()] * 3]
     if card is None:
         return ["", *[gr.update(value=None)] * 3] if shown.clears else [gr.skip()] * 4
     files = (card.played, card.download, card.voice)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from voice_sculptor.controls import label
 from voice_sculptor.domain import Candidate, Notice, Understood
 from voice_sculptor.engines.base import EngineInfo
 from voice_sculptor.errors import VoiceSculptorError
+from voice_sculptor.language.describe import shown
 from voice_sculptor.scheduling.memory import MemorySnapshot
+from voice_sculptor.timbre import TIMBRE_NAMES
 from voice_sculptor.ui.strings import say
 
 MARK = (
@@ -59,7 +60,7 @@ def understood(read: Understood, notices: Sequence[Notice], is_empty: bool) -> s
         is_empty: Whether there is no description.
     """
     parts = []
-    asked = read.controls.asked()
+    asked = read.controls.asked() | read.timbre.asked()
     if asked:
         chips = "".join(_chip(name, value, read.words.get(name, ())) for name, value in asked.items())
         parts.append(f'<span class="vs-lead">{said("understood")}</span>{chips}')
@@ -75,13 +76,13 @@ def understood(read: Understood, notices: Sequence[Notice], is_empty: bool) -> s
 
 
 def _chip(name: str, value: object, words: Sequence[str]) -> str:
-    shown = [label(name, value, language) for language in ("en", "zh")]
-    if name in ("gender", "emotion"):
-        shown = [word[:1].upper() + word[1:] for word in shown]
+    words_of_value = {language: shown(name, value, language) for language in ("en", "zh")}
+    if name in ("gender", "emotion", *TIMBRE_NAMES):
+        written = [word[:1].upper() + word[1:] for word in words_of_value.values()]
     else:
-        shown = [f"{say(name, language)} {word}" for language, word in zip(("en", "zh"), shown, strict=True)]
+        written = [f"{say(name, language)} {word}" for language, word in words_of_value.items()]
     title = f' title="{escape(", ".join(words), quote=True)}"' if words else ""
-    return f'<span class="vs-chip"{title}>{both(*shown)}</span>'
+    return f'<span class="vs-chip"{title}>{both(*written)}</span>'
 
 
 def message(kind: str, inner: str) -> str:
@@ -114,14 +115,25 @@ def progress(fractions: Sequence[float], inner: str) -> str:
     return f'<div class="vs-progress"><div aria-hidden="true">{bars}</div><p role="status">{inner}</p></div>'
 
 
-def card(candidate: Candidate, notices: Sequence[Notice] = ()) -> str:
-    """Facts about a candidate: length, speed of its making, seed, where its voice comes from."""
+def card(
+    candidate: Candidate, notices: Sequence[Notice] = (), report: str = "", rank: int | None = None
+) -> str:
+    """Facts about a candidate: length, speed of its making, seed, where its voice comes from.
+
+    Args:
+        candidate: Whose.
+        notices: What to know about it.
+        report: HTML of how far it did what was asked.
+        rank: Its place among the candidates of its request, from 1; `None` while others are in the making.
+    """
     line = f"<span>{candidate.audio.duration_s:.1f} s</span><span>RTF {candidate.rtf:.2f}</span>"
     line += f"<span>{said('seed_used', seed=candidate.seed)}</span>"
     if name := origin(candidate):
         line += f'<span class="vs-origin">{said("from_voice", name=name)}</span>'
     below = "".join(message("warning", both(notice.en, notice.zh)) for notice in notices)
-    return _card_head(candidate.index) + f'<p class="vs-facts">{line}</p>' + below
+    best = f'<em class="vs-best">{said("best")}</em>' if rank == 1 else ""
+    placed = f'<i class="vs-rank" data-rank="{rank}"></i>' if rank else ""
+    return _card_head(candidate.index) + best + placed + f'<p class="vs-facts">{line}</p>' + report + below
 
 
 def failed_card(index: int, problem: VoiceSculptorError) -> str:

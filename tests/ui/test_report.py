@@ -1,0 +1,41 @@
+"""The table of what was asked and what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.test_obedience import REFERENCE, WOMAN
+from voice_sculptor.controls import EMOTIONS, Controls, Emotion
+from voice_sculptor.obedience import UNITS, judge
+from voice_sculptor.timbre import LEVEL_TIMBRE_NAMES, Timbre
+from voice_sculptor.ui.report import report
+from voice_sculptor.ui.strings import STRINGS
+
+
+def test_a_row_for_each_thing_asked_in_both_languages() -> None:
+    found = judge(Controls(gender="female", pitch=-1), Timbre(breathiness=1), WOMAN, "en", REFERENCE)
+    html = report(found)
+    assert html.count("<tr>") == 1 + 3
+    for words in ("Pitch", "音高", "low", "较低", "Breathiness", "✗ no", "✗ 未达到", "Does ", "符合要求"):
+        assert words in html
+    assert "1 of 3 met" in html
+
+
+def test_nothing_asked_shows_nothing_and_the_unmeasurable_is_not_claimed() -> None:
+    assert report(judge(Controls(), Timbre(), WOMAN, "en")) == ""
+    silent = replace(WOMAN, f0_hz=None)
+    html = report(judge(Controls(pitch=1), Timbre(nasality=1), silent, "en"))
+    assert "could not be measured" in html
+    assert "not measured" in html
+    assert "vs-mark-met" not in html
+
+
+def test_every_measure_and_control_has_words() -> None:
+    everything = Controls(
+        age=40, gender="male", pitch=1, pitch_variation=1, volume=1, speed=1.2,
+        emotion=Emotion(name=EMOTIONS[0], intensity=1.0),
+    )  # fmt: skip
+    timbre = Timbre(**dict.fromkeys(LEVEL_TIMBRE_NAMES, 1.0), whisper=True)
+    html = report(judge(everything, timbre, WOMAN, "zh", REFERENCE))
+    assert html.count("<tr>") == 1 + 13
+    assert {f"cue_{measure}" for measure in UNITS} <= set(STRINGS)
