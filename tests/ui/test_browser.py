@@ -95,6 +95,28 @@ def test_three_voices_from_a_preset(visit: Visit, tmp_path: Path) -> None:
     assert '"seed": 78' in (tmp_path / "v.voice.json").read_text()
 
 
+def test_what_was_asked_is_reported_and_the_best_comes_first(visit: Visit) -> None:
+    page = visit.page
+    page.fill(DESCRIPTION, "a loud woman with a breathy voice")
+    page.wait_for_selector("#vs-understood .vs-chip:has-text('Breathy')")
+    visit.generate("One sentence to speak.")
+    page.wait_for_selector("#vs-card-3 .vs-report")
+    page.wait_for_selector("#vs-generate:enabled")
+    assert page.locator(".vs-best").count() == 1
+    # On the page, from above: the places 1, 2, 3, whatever the number of the candidate.
+    tops = [page.locator(f".vs-card:has([data-rank='{place}'])").bounding_box()["y"] for place in (1, 2, 3)]
+    assert tops == sorted(tops)
+    assert not page.is_visible("#vs-card-2 .vs-report table")
+    page.click("#vs-card-2 .vs-report summary")
+    rows = page.locator("#vs-card-2 .vs-report tbody tr")
+    assert rows.count() == 3
+    assert "Volume" in rows.nth(1).inner_text()
+    assert "aim" in rows.nth(1).inner_text()
+    # Ranking touches the words only: what plays and what is saved stays.
+    for index in range(3):
+        assert page.locator(f"#vs-card-{index + 1} .play-pause-button").is_visible()
+
+
 def test_undo_and_clear_bring_back_what_was_there(visit: Visit) -> None:
     page = visit.page
     page.fill(DESCRIPTION, "my own words")

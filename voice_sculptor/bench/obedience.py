@@ -101,7 +101,9 @@ def series(studio: Studio, num_texts: int, num_presets: int) -> Iterator[Row]:
     levels |= {"age": [8, 25, 48, 70], "gender": ["female", "male"]}
     levels["emotion"] = [Emotion(name=name, intensity=0.8) for name in EMOTIONS]
     for control, values in levels.items():
-        ordered, met, kept = [], [], []
+        ordered: list[bool] = []
+        met: list[bool] = []
+        kept: list[bool] = []
         for language, preset, number in settings:
             made = []
             for value in values:
@@ -111,7 +113,16 @@ def series(studio: Studio, num_texts: int, num_presets: int) -> Iterator[Row]:
                 figures = [getattr(candidate.measured, MEASURE[control]) for candidate in made]
                 ordered.append(all(low < high for low, high in pairwise(figures)))
                 kept += _untouched(control, made, middle=made[2])
-            met += _met(control, values, made)
+            hits = _met(control, values, made)
+            met += [hit for hit in hits if hit is not None]
+            for value, hit, candidate in zip(values, hits, made, strict=True):
+                if hit is False:
+                    check = next(each for each in candidate.obedience.checks if each.control == control)
+                    cues = ", ".join(
+                        f"{cue.measure} {cue.target:.4g} > {cue.measured:.4g}" for cue in check.cues
+                    )
+                    where = f"{preset.id}, {language}, text {number}"
+                    sys.stderr.write(f"  missed {control} {value} ({where}): {cues}\n")
         row = Row(control, len(met), _share(ordered), fmean(map(float, met)), _share(kept))
         sys.stderr.write(f"{row}\n")
         yield row
@@ -126,7 +137,8 @@ def _changed(preset: Preset, language: Language, control: str, value: Any) -> Vo
     return VoiceSpec(description=preset.description.get(language), controls=controls)
 
 
-def _met(control: str, values: Sequence[Any], made: Sequence[Candidate]) -> list[bool]:
+def _met(control: str, values: Sequence[Any], made: Sequence[Candidate]) -> list[bool | None]:
+    """For each rendering whether the control is met; `None` where it cannot be judged."""
     if control == "speed":
         usual = made[list(values).index(1.0)].measured.syllables_per_s or math.nan
         rates = [candidate.measured.syllables_per_s or math.nan for candidate in made]
@@ -137,7 +149,7 @@ def _met(control: str, values: Sequence[Any], made: Sequence[Candidate]) -> list
     checks = [
         next(check for check in candidate.obedience.checks if check.control == control) for candidate in made
     ]
-    return [check.is_met for check in checks if check.is_met is not None]
+    return [check.is_met for check in checks]
 
 
 def _untouched(control: str, made: Sequence[Candidate], middle: Candidate) -> list[bool]:
