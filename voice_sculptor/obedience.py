@@ -229,7 +229,7 @@ def _emotion_cues(controls: Controls, measured: Measurements, reference: Mapping
         "f0_hz": (share.pitch_st * _LOG_ST, 0.5 * _LOG_ST),
         "f0_sd_st": (math.log(share.pitch_range), math.log(1.1)),
         "syllables_per_s": (math.log(share.speed), math.log(1.04)),
-        "tilt_db": (share.tilt_db, 1.0),
+        "tilt_db": (share.tilt_db, 2.5),
     }
     set_by = {
         "f0_hz": controls.pitch,
@@ -251,7 +251,7 @@ def _emotion_cues(controls: Controls, measured: Measurements, reference: Mapping
         moved = value - base if is_level else math.log(value / base)
         if is_neutral:
             found.append(
-                Cue(measure, base, at(-2.5 * least), at(2.5 * least), value, _score(moved / (2.5 * least)))
+                Cue(measure, base, at(-2.0 * least), at(2.0 * least), value, _score(moved / (2.0 * least)))
             )
         elif abs(expected) >= least:
             ends = (at(expected / 2.0), math.inf) if expected > 0.0 else (-math.inf, at(expected / 2.0))

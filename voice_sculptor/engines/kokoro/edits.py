@@ -43,6 +43,9 @@ class Edit:
     tilt_db: float = 0.0
 
 
+SPREAD_EXPONENT = 1.2
+"""Measured spread follows that of the contour with a power below 1; this makes up for it."""
+
 # What an emotion does beyond the measured profile of `targets`, at full intensity; the same reviews.
 _MANNER: dict[EmotionName, Edit] = {
     "happy": Edit(pause_scale=0.9, emphasis=1.2),
@@ -67,7 +70,8 @@ def edit_for(controls: Controls, base: Edit = Edit()) -> Edit:
         base,
         speed=base.speed * (controls.speed or 1.0) * profile.speed,
         pitch_st=base.pitch_st + PITCH_STEP_ST * (controls.pitch or 0.0) + profile.pitch_st,
-        pitch_range=base.pitch_range * RANGE_STEP ** (controls.pitch_variation or 0.0) * profile.pitch_range,
+        pitch_range=base.pitch_range
+        * (RANGE_STEP ** (controls.pitch_variation or 0.0) * profile.pitch_range) ** SPREAD_EXPONENT,
         tilt_db=base.tilt_db + profile.tilt_db,
     )
     if controls.emotion is None:

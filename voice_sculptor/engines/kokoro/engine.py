@@ -164,10 +164,15 @@ class KokoroEngine:
         else:
             space = StyleSpace.load()
             state, wanted = design(controls, request.timbre, reading.language, seed, atlas, space)
-            state = fitting.fit(state, controls, wanted, max_probes=2 if controls.emotion is None else 1)
+            state = fitting.fit(state, controls, wanted, max_probes=1 if _is_relative(controls) else 2)
             is_relative = False
-        is_relative = is_relative or controls.emotion is not None
+        is_relative = is_relative or _is_relative(controls)
         return state, fitting.reference(state) if is_relative else {}
+
+
+def _is_relative(controls: Controls) -> bool:
+    """Whether an emotion is asked for that is told by how far the voice moves from itself."""
+    return controls.emotion is not None and (controls.pitch is None or controls.pitch_variation is None)
 
 
 def _notices(reading: Reading) -> tuple[Notice, ...]:

@@ -17,7 +17,7 @@ from voice_sculptor.audio.measure import measure, spread
 from voice_sculptor.controls import Controls
 from voice_sculptor.domain import AudioClip
 from voice_sculptor.engines.kokoro.design import VoiceState, corrected
-from voice_sculptor.engines.kokoro.edits import Edit, edit_for
+from voice_sculptor.engines.kokoro.edits import SPREAD_EXPONENT, Edit, edit_for
 from voice_sculptor.engines.kokoro.joining import SAMPLE_RATE, trim_edges
 from voice_sculptor.engines.kokoro.reading import Reading
 from voice_sculptor.engines.kokoro.speech import FRAME_S, Speaker
@@ -32,8 +32,6 @@ _GOOD, _FAIR = 0.4, 1.5
 """Deviations, in bands, up to which nothing is corrected, and up to which a correction is not measured again."""
 _MEASURES = ("f0_hz", "f0_sd_st", "tract_cm", "tilt_db", "hnr_db", "jitter")
 _UNVOICED = frozenset({"tilt_db"})
-_SPREAD_EXPONENT = 1.2
-"""Measured spread follows that of the contour with a power below 1."""
 _MIN_VOICED = 8
 
 
@@ -138,4 +136,4 @@ def _miss(name: str, aim: Target, value: float) -> float:
         return 12.0 * math.log2(aim.value / value)
     if aim.scale == "difference":
         return aim.value - value
-    return math.log(aim.value / value) * (_SPREAD_EXPONENT if name == "f0_sd_st" else 1.0)
+    return math.log(aim.value / value) * (SPREAD_EXPONENT if name == "f0_sd_st" else 1.0)
