@@ -61,13 +61,10 @@ def _cue(cue: Cue) -> str:
     """What was measured in plain words, and what it should have been."""
     if cue.measure == "gender":
         return said("cue_gender", percent=round(100 * cue.measured))
-    unit = UNITS[cue.measure]
-    texts = [
-        f"{say(f'cue_{cue.measure}', language)} {_number(cue.measured)} {unit}".rstrip()
-        + f" ({say('cue_aim', language)} {_range(cue)})"
-        for language in ("en", "zh")
-    ]
-    return both(*texts)
+    heard = f" {_number(cue.measured)} {UNITS[cue.measure]}".rstrip()
+    names = (say(f"cue_{cue.measure}", language) for language in ("en", "zh"))
+    aims = (say("cue_aim", language, range=_range(cue)) for language in ("en", "zh"))
+    return both(*(name + heard for name in names)) + f" <small>{both(*aims)}</small>"
 
 
 def _range(cue: Cue) -> str:

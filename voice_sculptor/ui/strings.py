@@ -88,7 +88,7 @@ STRINGS: dict[str, tuple[str, str]] = {
     "body": ("Body", "厚度"),
     "nasality": ("Nasality", "鼻音"),
     "whisper": ("Whisper", "耳语"),
-    "cue_aim": ("aim", "目标"),
+    "cue_aim": ("aim {range}", "目标 {range}"),
     "cue_gender": ("sounds it to {percent}%", "听感符合 {percent}%"),
     "cue_f0_hz": ("pitch", "音高"),
     "cue_f0_sd_st": ("melody ±", "旋律起伏 ±"),
