@@ -11,7 +11,7 @@ from voice_sculptor.config import load_settings
 from voice_sculptor.controls import Controls, Emotion
 from voice_sculptor.domain import Candidate, VoiceSpec
 from voice_sculptor.library.voice_files import load_voice, voice_bytes
-from voice_sculptor.studio import Ready, Studio
+from voice_sculptor.studio import Failed, Ready, Studio
 from voice_sculptor.timbre import Timbre
 
 TEXTS = {
@@ -65,6 +65,14 @@ def test_a_kept_voice_is_the_same_voice_after_it_was_written_down(studio: Studio
         if isinstance(event, Ready)
     ]
     assert spoken == [candidate.audio.samples.tobytes()] * 2
+
+
+@pytest.mark.parametrize("text", ["こんにちは", "嗯。", "Hm.", "a"])
+def test_a_text_with_next_to_nothing_to_say_ends_well(studio: Studio, text: str) -> None:
+    controls = Controls(age=8, pitch=1, pitch_variation=2, emotion=Emotion(name="sad"))
+    spec = VoiceSpec(controls=controls, timbre=Timbre(breathiness=1, roughness=1))
+    events = list(studio.design(text, spec, num_candidates=1, seed=0))
+    assert isinstance(events[-1], Ready | Failed)
 
 
 def test_a_given_voice_steps_from_itself(studio: Studio) -> None:

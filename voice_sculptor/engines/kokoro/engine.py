@@ -122,6 +122,8 @@ class KokoroEngine:
     def _candidates(
         self, speaker: Speaker, request: SynthesisRequest, is_cancelled: Callable[[str], bool]
     ) -> Iterator[EngineEvent]:
+        from voice_sculptor.engines.kokoro.speech import Pace  # Here, because torch comes with it.
+
         def check() -> None:
             if is_cancelled(request.id):
                 raise Cancelled
@@ -134,8 +136,6 @@ class KokoroEngine:
             except InvalidVoiceFile as error:
                 yield CandidateFailed(request.id, index, error)
                 continue
-            from voice_sculptor.engines.kokoro.speech import Pace
-
             pace = Pace()
             for piece in speaker.speak(reading, state, request.controls, seed, check, pace):
                 yield AudioChunk(request.id, index, piece.samples, piece.fraction)

@@ -65,7 +65,7 @@ class Fitting:
         aims = {measure: wanted[measure] for measure in _MEASURES if measure in wanted}
         if state.voicing <= 0.0:
             aims = {measure: aim for measure, aim in aims.items() if measure in _UNVOICED}
-        if not aims:
+        if not aims or not self._has_words(state):
             return state
         natural, planned_s = self._contour(state, controls)
         if len(natural) >= _MIN_VOICED:
@@ -93,9 +93,16 @@ class Fitting:
 
     def reference(self, state: VoiceState) -> dict[str, float]:
         """`f0_hz`, `f0_sd_st` and `tilt_db` of the voice with nothing asked, as far as it has them."""
+        if not self._has_words(state):
+            return {}
         natural, planned_s = self._contour(state, Controls())
         heard = self._probe(state, state.edit(), natural, planned_s)
         return {name: heard[name] for name in ("f0_hz", "f0_sd_st", "tilt_db") if name in heard}
+
+    def _has_words(self, state: VoiceState) -> bool:
+        """Whether there is anything to speak: a text may be all in a script that has no reading."""
+        lines = self._reading.lines(british=self._speaker.is_british(state))
+        return next(lines, None) is not None
 
     def _contour(self, state: VoiceState, controls: Controls) -> tuple[NDArray[np.float64], float]:
         """Natural F0 of up to twelve seconds, octaves above 1 Hz, and how long they take."""
