@@ -157,7 +157,7 @@ class Studio:
     def preload(self) -> None:
         """Begin what the first request would wait for, without waiting: loading, warming up, slow imports."""
         self.worker.preload()
-        threading.Thread(target=_warm_loudness, name="loudness", daemon=True).start()
+        threading.Thread(target=_warm_measuring, name="measuring", daemon=True).start()
 
     def close(self) -> None:
         """Stop the work and free the device."""
@@ -341,7 +341,7 @@ class Studio:
     def _events(
         self, request: SynthesisRequest, planned: Planned, token: CancelToken | None
     ) -> Iterator[StudioEvent]:
-        threading.Thread(target=_warm_loudness, name="loudness", daemon=True).start()
+        threading.Thread(target=_warm_measuring, name="measuring", daemon=True).start()
         # Queued here and not at the first `next`, so that a full queue is said at once.
         events = self.worker.submit(request, token)
 
@@ -426,13 +426,14 @@ class Studio:
 
 
 @functools.cache
-def _warm_loudness() -> None:
-    """Loudness takes over a second to import: beside the engine's work, not after its first piece."""
+def _warm_measuring() -> None:
+    """Loudness and F0 take seconds to import: beside the engine's work, not after its first piece."""
     import numpy as np
 
     from voice_sculptor.audio.loudness import level
+    from voice_sculptor.audio.measure import measure
 
-    level(AudioClip(np.full(16_000, 0.1, np.float32), 16_000))
+    measure(level(AudioClip(np.full(16_000, 0.1, np.float32), 16_000)))
 
 
 def _seeds(seed: int | None, count: int) -> tuple[int, ...]:

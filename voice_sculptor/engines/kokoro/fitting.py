@@ -31,6 +31,8 @@ _PLANNED_S = 12.0
 _GOOD, _FAIR = 0.4, 1.5
 """Deviations, in bands, up to which nothing is corrected, and up to which a correction is not measured again."""
 _MEASURES = ("f0_hz", "f0_sd_st", "tract_cm", "tilt_db", "hnr_db", "jitter")
+_LEVELS = frozenset({"hnr_db", "tilt_db"})
+"""Measures that may be zero or less."""
 _UNVOICED = frozenset({"tilt_db"})
 _MIN_VOICED = 8
 
@@ -134,7 +136,7 @@ class Fitting:
                 heard["f0_hz"] *= 2.0 ** float(np.median(natural) - np.median(spoken))
             if "f0_sd_st" in heard and spread(spoken) > 0.0:
                 heard["f0_sd_st"] *= min(2.0, max(0.5, spread(natural) / spread(spoken)))
-        return {name: value for name, value in heard.items() if name == "tilt_db" or value > 0.0}
+        return {name: value for name, value in heard.items() if name in _LEVELS or value > 0.0}
 
 
 def _miss(name: str, aim: Target, value: float) -> float:
