@@ -25,7 +25,12 @@ LAYERS = (
 
 HEAVY = ("torch", "transformers", "gradio", "fastapi", "onnx", "onnxruntime", "scipy", "kokoro_onnx")
 """Never imported by importing a module of the package, but inside the functions that use them …"""
-ALLOWED_AT_TOP = {"torch": ("engines/kokoro/", "bench/"), "gradio": ("ui/",), "fastapi": ("ui/", "api/")}
+ALLOWED_AT_TOP = {
+    "torch": ("engines/kokoro/", "engines/voicesculptor/", "bench/"),
+    "transformers": ("engines/voicesculptor/",),
+    "gradio": ("ui/",),
+    "fastapi": ("ui/", "api/"),
+}
 """… save in these folders, whose modules are themselves imported late."""
 ALLOWED_ANYWHERE = {"torch": ("engines/", "scheduling/memory.py", "bench/")}
 """Where such a package may be imported at all, if not everywhere."""
