@@ -40,6 +40,7 @@ HELP_PAGES = [
     ("engines",),
     ("serve",),
     ("setup",),
+    ("download",),
     ("bench",),
 ]
 
@@ -337,6 +338,11 @@ def test_understand_shows_each_value_with_its_level_and_words(cli: Cli) -> None:
         (("--engine", "kokoros"), 3, ["'kokoros'", "kokoro", "fake"]),
         (("--device", "gpu"), 2, ["device", "'gpu'"]),
         (("--dtype", "int4"), 2, ["dtype", "'int4'"]),
+        (("--gpu-id", "1", "--device", "cpu"), 2, ["gpu_id=1", "device=cpu"]),
+        (("--half", "--dtype", "bf16"), 2, ["half", "dtype=bf16"]),
+        (("--half", "--device", "cpu"), 2, ["half", "CPU"]),
+        (("--slots", "0"), 2, ["slots", "0"]),
+        (("--top-p", "much"), 2, ["--top-p", "design --help"]),
         (("--format", "m4a"), 2, ["--format", "'mp3'"]),
         (("--lang", "fr"), 2, ["--lang"]),
         (("--sett", "a"), 2, ["--sett", "--set", "design --help"]),
@@ -553,6 +559,42 @@ def test_engines(cli: Cli) -> None:
     assert "fake\t" in cli("engines").out
 
 
+def test_engines_shows_what_auto_takes_and_why(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from voice_sculptor import device
+
+    monkeypatch.setattr(device, "gpus", lambda: ())
+    monkeypatch.setenv("VOICE_SCULPTOR_ENGINE", "fake")
+    assert cli("engines", "--json").document["auto"] == {"engine": "kokoro", "reason": "auto: no CUDA device"}
+    header, *rows = [line.split("\t") for line in cli("engines").out.splitlines()]
+    assert header[-1] == "auto"
+    assert {row[0]: row[-1] for row in rows if row[-1]} == {"kokoro": "auto: no CUDA device"}
+    assert "没有 CUDA 设备" in cli("--ui-lang", "zh", "engines").out
+    # A checkpoint that is wrong is said, and hides nothing.
+    card = device.Gpu("Card", "GPU-1", 10**11, 10**11)
+    monkeypatch.setattr(device, "gpus", lambda: (card,))
+    monkeypatch.setattr("voice_sculptor.engines.registry._torch_has_cuda", lambda: True)
+    monkeypatch.setenv("VOICE_SCULPTOR_MODEL_DIR", str(tmp_path))
+    listed = cli("engines", "--json")
+    assert listed.code == 0
+    assert listed.document["auto"] == {}
+    assert "--model-dir" in listed.err
+
+
+def test_settings_that_the_engine_does_not_use_are_said(cli: Cli, tmp_path: Path) -> None:
+    flags = ("--slots", "2", "--top-k", "0", "--model-dir", tmp_path, "--json", "--out", tmp_path)
+    made = cli(*DESIGN, "--n", "1", *flags)
+    assert made.code == 0
+    assert made.err == "Fake (tones, for tests) does not use: model_dir, top_k, slots.\n"
+    made.document  # noqa: B018  # stdout is JSON alone
+    speak = ("speak", "--engine", "fake", "--voice", "fake_low", "--text", "a", "--out", tmp_path / "a.wav")
+    assert (
+        cli("--ui-lang", "zh", *speak, "--temperature", "0.5").err
+        == "Fake (tones, for tests) 不使用这些设置：temperature。\n"
+    )
+
+
 def test_an_engine_that_cannot_be_imported_hides_no_other(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from voice_sculptor.engines import registry
 
@@ -584,6 +626,20 @@ def test_serve_passes_its_flags(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> No
     assert (settings.dtype, settings.max_queue, settings.concurrency) == ("fp32", 3, 4)
     assert cli("serve").code == 0
     assert calls[1][0].port is None
+    assert calls[1][0].preload is None
+    flags = (
+        "--gpu-id 1 --half --model-dir m --codec-dir c --max-new-tokens 100 --temperature 0.5 --top-p 0.5 --top-k 7"
+        " --repetition-penalty 1.1 --slots 3 --preload"
+    )
+    assert cli("serve", *flags.split()).code == 0
+    settings = calls[2][0]
+    assert (settings.device, settings.dtype) == ("cuda:1", "fp16")
+    assert (settings.model_dir, settings.codec_dir) == (Path("m"), Path("c"))
+    assert (settings.max_new_tokens, settings.temperature, settings.top_p) == (100, 0.5, 0.5)
+    assert (settings.top_k, settings.repetition_penalty, settings.slots) == (7, 1.1, 3)
+    assert settings.preload is True
+    assert cli("serve", "--no-preload").code == 0
+    assert calls[3][0].preload is False
     refused(cli("serve", "--port", "99999"), 2, "port")
 
 

@@ -2,6 +2,9 @@
 
 A flag wins over the environment, the environment over the default. Variables are the field names in capitals
 behind `VOICE_SCULPTOR_`, e.g. `VOICE_SCULPTOR_MAX_QUEUE=8`; `PORT` is understood as well.
+
+Settings of engines are in `ENGINE_SETTINGS`. An engine names those it reads in `EngineInfo.settings`; what was given
+and is not read is said.
 """
 
 from __future__ import annotations
@@ -10,12 +13,25 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pydantic import AliasChoices, Field, ValidationError
+from pydantic import AliasChoices, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from voice_sculptor.errors import ConfigError
 
 PREFIX = "VOICE_SCULPTOR_"
+ENGINE_SETTINGS = (
+    "model_dir",
+    "codec_dir",
+    "model_revision",
+    "codec_revision",
+    "max_new_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "repetition_penalty",
+    "slots",
+)
+"""Settings that only some engines read; each is `None` unless it was given."""
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 """The checkout, where the package is not installed elsewhere."""
 
@@ -36,6 +52,8 @@ class Settings(BaseSettings):
         engine: Engine id, or `auto`.
         device: `auto`, `cpu`, `cuda:0` ….
         dtype: `auto`, `fp32`, `bf16` or `fp16`.
+        gpu_id: Number of the CUDA device; sets `device` to `cuda:N`.
+        half: Sets `dtype` to `fp16`.
         host: Address the page binds to.
         port: Port of the page; `None` takes 7860, or 6006 where that is busy.
         checkpoints_dir: Model weights.
@@ -44,6 +62,18 @@ class Settings(BaseSettings):
         max_queue: Most requests that wait for the device.
         concurrency: Most page events that run at once.
         max_text_chars: Longest text of one request, characters.
+        preload: Load the engine whole at the start (`True`) or when it is first needed (`False`); `None` leaves it to
+            the engine: the page loads it at once, save the parts that the engine itself puts off.
+        model_dir: Folder of the engine's model; `None` looks in `checkpoints_dir`.
+        codec_dir: Folder of the engine's audio codec; alike.
+        model_revision: Branch, tag or commit of the model to download.
+        codec_revision: The same of the codec.
+        max_new_tokens: Most tokens of one pass, 64–4096; as all below, `None` takes the engine's own default.
+        temperature: Of sampling, over 0, up to 2.
+        top_p: Share of the probability that is sampled from, over 0, up to 1.
+        top_k: Number of tokens that are sampled from, 0–1000; 0 takes all.
+        repetition_penalty: 1–2; 1 is none.
+        slots: Candidates that are made side by side, 1–64.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, populate_by_name=True)
@@ -51,6 +81,8 @@ class Settings(BaseSettings):
     engine: str = "auto"
     device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     dtype: str = Field("auto", pattern=r"^(auto|fp32|bf16|fp16)$")
+    gpu_id: int | None = Field(None, ge=0, le=255)
+    half: bool = False
     host: str = "127.0.0.1"
     port: int | None = Field(None, ge=1, le=65535, validation_alias=AliasChoices(PREFIX + "PORT", "port"))
     checkpoints_dir: Path = Field(
@@ -62,6 +94,42 @@ class Settings(BaseSettings):
     max_queue: int = Field(16, ge=1, le=10_000)
     concurrency: int = Field(2, ge=1, le=64)
     max_text_chars: int = Field(20_000, ge=1, le=1_000_000)
+    preload: bool | None = None
+    model_dir: Path | None = None
+    codec_dir: Path | None = None
+    model_revision: str | None = Field(None, min_length=1)
+    codec_revision: str | None = Field(None, min_length=1)
+    max_new_tokens: int | None = Field(None, ge=64, le=4096)
+    temperature: float | None = Field(None, gt=0.0, le=2.0)
+    top_p: float | None = Field(None, gt=0.0, le=1.0)
+    top_k: int | None = Field(None, ge=0, le=1000)
+    repetition_penalty: float | None = Field(None, ge=1.0, le=2.0)
+    slots: int | None = Field(None, ge=1, le=64)
+
+    @model_validator(mode="after")
+    def _resolve(self) -> Settings:
+        """`gpu_id` and `half` are other words for a device and a type: readers look at those only."""
+        if self.gpu_id is not None:
+            named = f"cuda:{self.gpu_id}"
+            if self.device not in ("auto", "cuda", named):
+                raise _contradiction(f"gpu_id={self.gpu_id}", f"device={self.device}")
+            object.__setattr__(self, "device", named)
+        if self.half:
+            if self.dtype not in ("auto", "fp16"):
+                raise _contradiction("half", f"dtype={self.dtype}")
+            if self.device == "cpu":
+                raise ConfigError(
+                    "half=true (fp16) cannot be used on a CPU.",
+                    "half=true（fp16）不能在 CPU 上使用。",
+                    fix_en="Leave --half out: a CPU speaks in fp32 or bf16.",
+                    fix_zh="请去掉 --half：CPU 使用 fp32 或 bf16。",
+                )
+            object.__setattr__(self, "dtype", "fp16")
+        return self
+
+    def unused(self, read: frozenset[str]) -> tuple[str, ...]:
+        """Engine settings that were given, but that an engine which reads these does not know."""
+        return tuple(name for name in ENGINE_SETTINGS if getattr(self, name) is not None and name not in read)
 
 
 def load_settings(**flags: Any) -> Settings:
@@ -86,3 +154,12 @@ def load_settings(**flags: Any) -> Settings:
             f"The setting {where} cannot be {value!r}: {first['msg']}.",
             f"设置 {where} 不能为 {value!r}：{first['msg']}。",
         ) from error
+
+
+def _contradiction(one: str, other: str) -> ConfigError:
+    return ConfigError(
+        f"The settings {one} and {other} contradict each other.",
+        f"设置 {one} 与 {other} 相互矛盾。",
+        fix_en="Give one of them.",
+        fix_zh="请只给其中一个。",
+    )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import re
 import signal
@@ -7,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +18,7 @@ import httpx
 import pytest
 
 from voice_sculptor.config import Settings
+from voice_sculptor.engines.fake import FakeEngine
 from voice_sculptor.errors import ConfigError
 from voice_sculptor.ui import server
 from voice_sculptor.ui.server import Port, choose_port
@@ -121,6 +125,7 @@ def test_serve_behind_a_proxy_variable_answers_and_ends_cleanly() -> None:
         "HTTP_PROXY": "http://127.0.0.1:9",
         "http_proxy": "http://127.0.0.1:9",
         "VOICE_SCULPTOR_ENGINE": "fake",
+        "VOICE_SCULPTOR_SLOTS": "2",
     }
     code = (
         "from voice_sculptor.config import load_settings; from voice_sculptor.ui.server import serve; "
@@ -136,7 +141,8 @@ def test_serve_behind_a_proxy_variable_answers_and_ends_cleanly() -> None:
     )
     try:
         assert page.stdout is not None
-        line = page.stdout.readline()
+        chosen, line = page.stdout.readline(), page.stdout.readline()
+        assert chosen.strip() == "Fake (tones, for tests) · Apache-2.0 · asked for · 按指定"
         assert line.strip() == f"Voice Sculptor → http://127.0.0.1:{port}"
         assert httpx.get(f"http://127.0.0.1:{port}", trust_env=False).status_code == 200
         began_s = time.monotonic()
@@ -146,6 +152,8 @@ def test_serve_behind_a_proxy_variable_answers_and_ends_cleanly() -> None:
         page.kill()
     assert page.returncode == 0, err
     assert "Traceback" not in out + err
+    assert "does not use: slots." in err
+    assert "不使用这些设置：slots。" in err
     assert time.monotonic() - began_s < 15.0
 
 
@@ -158,3 +166,17 @@ def test_the_page_itself_needs_no_torch() -> None:
         "assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=100)
+
+
+@pytest.mark.parametrize(("preload", "is_loaded"), [(None, True), (True, True), (False, False)])
+def test_preloading_is_what_was_asked(preload: bool | None, is_loaded: bool) -> None:
+    engine = FakeEngine()
+    settings = Settings(engine="fake", port=choose_port(HOST, None).number, preload=preload)
+    with warnings.catch_warnings():
+        # As for the fixture `site`.
+        warnings.simplefilter("ignore", ResourceWarning)
+        with server.running(settings, engine):
+            time.sleep(0.5)
+            assert engine.is_loaded is is_loaded
+        asyncio.set_event_loop(None)
+        gc.collect()

@@ -78,10 +78,9 @@ def show_preset(
 def voices(engine: opt.EngineId = None, as_json: opt.Json = False) -> None:
     """List the stock voices and their measurements."""
     from voice_sculptor.config import load_settings
-    from voice_sculptor.engines.registry import create_engine
+    from voice_sculptor.engines.registry import engine_with_voice
 
-    settings = load_settings(engine=engine)
-    found = create_engine(settings.engine, settings)
+    found = engine_with_voice(None, load_settings(engine=engine))
     listed = found.stock_voices()
     if as_json:
         print_json({"engine": found.info.id, "voices": [_voice_json(voice) for voice in listed]})
@@ -99,12 +98,19 @@ def voices(engine: opt.EngineId = None, as_json: opt.Json = False) -> None:
     print_table(("name", "language", "gender", *measured), rows)
 
 
-def engines(as_json: opt.Json = False) -> None:
-    """List the engines, their abilities and licences."""
+def engines(ctx: typer.Context, as_json: opt.Json = False) -> None:
+    """List the engines, their abilities and licences, and which one `auto` takes."""
     from voice_sculptor.config import load_settings
-    from voice_sculptor.engines.registry import create_engine, engine_ids
+    from voice_sculptor.engines.registry import choose_engine, create_engine, engine_ids
 
+    session: Session = ctx.obj
     settings = load_settings()
+    auto: dict[str, Any] = {}
+    try:
+        choice = choose_engine(settings.model_copy(update={"engine": "auto"}))
+        auto = {"engine": choice.engine_id, "reason": choice.reason(session.language)}
+    except EngineError as error:
+        session.say(error.message(session.language))
     listed: list[dict[str, Any]] = []
     for engine_id in engine_ids():
         try:
@@ -113,7 +119,7 @@ def engines(as_json: opt.Json = False) -> None:
             # One engine that cannot be imported does not hide the others.
             listed.append({"id": engine_id, "error": error.message()})
     if as_json:
-        print_json({"engines": listed})
+        print_json({"engines": listed, "auto": auto})
         return
     rows = [
         (
@@ -124,11 +130,13 @@ def engines(as_json: opt.Json = False) -> None:
             engine.get("code_licence", ""),
             engine.get("weights_licence", ""),
             _WEIGHTS[engine.get("weights_ready")],
+            auto["reason"] if auto.get("engine") == engine["id"] else "",
         )
         for engine in listed
     ]
     print_table(
-        ("id", "title", "languages", "capabilities", "code licence", "weights licence", "weights"), rows
+        ("id", "title", "languages", "capabilities", "code licence", "weights licence", "weights", "auto"),
+        rows,
     )
 
 

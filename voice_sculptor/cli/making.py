@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from voice_sculptor.controls import Controls
     from voice_sculptor.domain import AudioFormat, Candidate, Understood, VoiceSpec
     from voice_sculptor.language.conflicts import Merged
+    from voice_sculptor.studio import Studio
 
 
+@opt.takes_engine_settings
 def design(
     ctx: typer.Context,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")],
+    *,
     text: opt.Text = None,
     file: opt.File = None,
     description: Annotated[
@@ -45,10 +48,7 @@ def design(
     seed: opt.Seed = None,
     language: opt.TextLang = "auto",
     audio_format: opt.Format = None,
-    engine: opt.EngineId = None,
-    device: opt.Device = None,
-    dtype: opt.Dtype = None,
-    checkpoints_dir: opt.CheckpointsDir = None,
+    engine: opt.EngineSettings,
     as_json: opt.Json = False,
 ) -> None:
     """Make new voices and let each speak a text.
@@ -65,7 +65,7 @@ def design(
     from voice_sculptor.studio import Studio
 
     session: Session = ctx.obj
-    run = load_settings(engine=engine, device=device, dtype=dtype, checkpoints_dir=checkpoints_dir)
+    run = load_settings(**engine)
     spoken = read_text(text, file)
     changes = parse_controls(settings or [])
     if preset is None:
@@ -102,11 +102,13 @@ def design(
 
     spoken = needed(spoken)
     with Studio(run) as studio:
+        _say_unused(session, studio)
         check_folder(out)
         events = studio.design(spoken, spec, language=language, num_candidates=num_candidates, seed=seed)
         deliver(session, studio, events, save, as_json)
 
 
+@opt.takes_engine_settings
 def speak(
     ctx: typer.Context,
     voice: Annotated[
@@ -115,6 +117,7 @@ def speak(
             "--voice", "-v", metavar="NAME|FILE", help="A stock voice's name or a .voice.json file."
         ),
     ],
+    *,
     text: opt.Text = None,
     file: opt.File = None,
     settings: opt.Set = None,
@@ -131,10 +134,7 @@ def speak(
         ),
     ] = None,
     audio_format: opt.Format = None,
-    engine: opt.EngineId = None,
-    device: opt.Device = None,
-    dtype: opt.Dtype = None,
-    checkpoints_dir: opt.CheckpointsDir = None,
+    engine: opt.EngineSettings,
     as_json: opt.Json = False,
 ) -> None:
     """Speak a text with a stock voice or one made by `design`."""
@@ -143,17 +143,19 @@ def speak(
     from voice_sculptor.config import load_settings
     from voice_sculptor.controls import parse_controls
     from voice_sculptor.domain import safe_stem
+    from voice_sculptor.engines.registry import engine_with_voice
     from voice_sculptor.library.voice_files import load_voice
     from voice_sculptor.studio import Studio
 
     session: Session = ctx.obj
-    run = load_settings(engine=engine, device=device, dtype=dtype, checkpoints_dir=checkpoints_dir)
+    run = load_settings(**engine)
     spoken = needed(read_text(text, file))
     changes = parse_controls(settings or [])
     target, audio_format = _target(out, audio_format)
     folder = (out or Path()) if target is None else target.parent
     if run.engine == "auto" and voice.endswith(".json"):
         run = run.model_copy(update={"engine": load_voice(Path(voice)).engine})
+    chosen = engine_with_voice(voice, run)
 
     def save(candidate: Candidate) -> Saved:
         audio = encode(candidate.audio, audio_format)
@@ -167,7 +169,8 @@ def speak(
         )
         return Saved(folder / f"{stem}{suffix}", voice)
 
-    with Studio(run) as studio:
+    with Studio(run, chosen) as studio:
+        _say_unused(session, studio)
         speaker = studio.find_voice(voice)
         speaker = speaker.model_copy(update={"controls": speaker.controls.changed_by(changes)})
         check_folder(folder)
@@ -199,6 +202,13 @@ def understand(
     for line in _in_words(session, merged, understood):
         typer.echo(line)
     for notice in merged.notices:
+        session.say(notice.message(session.language))
+
+
+def _say_unused(session: Session, studio: Studio) -> None:
+    from voice_sculptor.engines.registry import unused_settings
+
+    if notice := unused_settings(studio.settings, studio.engine.info):
         session.say(notice.message(session.language))
 
 

@@ -15,15 +15,22 @@ bench_app = typer.Typer(name="bench", help="Measure speed, quality or obedience.
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
+@opt.takes_engine_settings
 def serve(
+    *,
     port: Annotated[
         int | None, typer.Option("--port", metavar="N", help="Default: 7860, or 6006 where that is busy.")
     ] = None,
     host: Annotated[str | None, typer.Option("--host", metavar="ADDRESS", help="Default: 127.0.0.1.")] = None,
-    engine: opt.EngineId = None,
-    device: opt.Device = None,
-    dtype: opt.Dtype = None,
-    checkpoints_dir: opt.CheckpointsDir = None,
+    engine: opt.EngineSettings,
+    preload: Annotated[
+        bool | None,
+        typer.Option(
+            "--preload/--no-preload",
+            help="Load the engine whole at the start, or only when it is first needed; by default at the start,"
+            " save what the engine itself puts off.",
+        ),
+    ] = None,
     max_queue: Annotated[
         int | None, typer.Option("--max-queue", metavar="N", help="Most requests that wait for the device.")
     ] = None,
@@ -37,14 +44,7 @@ def serve(
     from voice_sculptor.ui.server import serve as serve_page
 
     settings = load_settings(
-        port=port,
-        host=host,
-        engine=engine,
-        device=device,
-        dtype=dtype,
-        checkpoints_dir=checkpoints_dir,
-        max_queue=max_queue,
-        concurrency=concurrency,
+        **engine, port=port, host=host, preload=preload, max_queue=max_queue, concurrency=concurrency
     )
     serve_page(settings, open_browser=open_browser)
 

@@ -61,6 +61,7 @@ class EngineInfo:
         max_batch_size: Most requests in one call.
         memory_estimate_bytes: Device memory when loaded and speaking.
         max_text_chars: Longest text of one request, characters.
+        settings: Which of `config.ENGINE_SETTINGS` it reads; of others that are given the user is told.
     """
 
     id: str
@@ -74,6 +75,7 @@ class EngineInfo:
     max_batch_size: int = 1
     memory_estimate_bytes: int = 0
     max_text_chars: int = 100_000
+    settings: frozenset[str] = frozenset()
 
 
 class Options(BaseModel):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from voice_sculptor.domain import AudioFormat, Preset
+from voice_sculptor.engines.registry import Choice, choose_engine
 from voice_sculptor.errors import Cancelled, VoiceSculptorError
 from voice_sculptor.obedience import by_obedience
 from voice_sculptor.scheduling.memory import memory_snapshot
@@ -68,10 +69,14 @@ class Handlers:
         studio: Does the work.
         presets: The picker's content.
         shelf: Where audio files go.
+        choice: Why the studio has the engine it has; asked anew where it is not known.
     """
 
-    def __init__(self, studio: Studio, presets: Sequence[Preset], shelf: Shelf) -> None:
+    def __init__(
+        self, studio: Studio, presets: Sequence[Preset], shelf: Shelf, choice: Choice | None = None
+    ) -> None:
         self.studio = studio
+        self.choice = choice or choose_engine(studio.settings)
         self.shelf = shelf
         self.presets = {preset.id: preset for preset in presets}
         self._running: dict[str, CancelToken] = {}
@@ -80,7 +85,12 @@ class Handlers:
         """HTML of the line about the machine; a millisecond or two."""
         worker, info = self.studio.worker, self.studio.engine.info
         return render.status(
-            info, memory_snapshot(worker.device), worker.dtype, worker.num_waiting, worker.is_loaded
+            info,
+            self.choice,
+            memory_snapshot(worker.device),
+            worker.dtype,
+            worker.num_waiting,
+            worker.is_loaded,
         )
 
     def understand(self, fields: VoiceFields) -> str:

@@ -11,6 +11,7 @@ from html import escape
 
 from voice_sculptor.domain import Candidate, Notice, Understood
 from voice_sculptor.engines.base import EngineInfo
+from voice_sculptor.engines.registry import Choice
 from voice_sculptor.errors import VoiceSculptorError
 from voice_sculptor.language.describe import shown
 from voice_sculptor.scheduling.memory import MemorySnapshot
@@ -156,12 +157,18 @@ def origin(candidate: Candidate) -> str:
 
 
 def status(
-    info: EngineInfo, memory: MemorySnapshot, dtype: str | None, num_waiting: int, is_loaded: bool
+    info: EngineInfo,
+    choice: Choice,
+    memory: MemorySnapshot,
+    dtype: str | None,
+    num_waiting: int,
+    is_loaded: bool,
 ) -> str:
-    """The line about the machine: memory, queue, engine, its licence, device.
+    """The line about the machine: memory, queue, engine, why that one, its licence, device.
 
     Args:
         info: The engine.
+        choice: Why it is this one.
         memory: Of its device, now.
         dtype: Where one was asked for.
         num_waiting: Requests that have not begun.
@@ -178,6 +185,7 @@ def status(
         ("memory", f"{said('gpu_memory' if is_gpu else 'memory')} {share}<b>{of}</b>"),
         ("queue", said("queue", count=num_waiting)),
         ("engine", f"<b>{escape(info.title)}</b>{state}"),
+        ("why", both(choice.reason_en, choice.reason_zh)),
         ("licence", said("licence", name=info.weights_licence)),
         ("device", escape(device)),
     )

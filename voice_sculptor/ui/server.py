@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voice_sculptor.config import Settings
+from voice_sculptor.engines.registry import Choice, choose_engine, create_engine, unused_settings
 from voice_sculptor.errors import ConfigError
 
 if TYPE_CHECKING:
     import gradio as gr
 
-    from voice_sculptor.engines.base import Engine
+    from voice_sculptor.engines.base import Engine, EngineInfo
 
 DEFAULT_PORT = 7860
 SECOND_PORT = 6006
@@ -73,10 +74,14 @@ def serve(settings: Settings, open_browser: bool = False) -> None:
     Raises:
         ConfigError: The port is busy or the host is not this machine's.
         PresetError: A preset file is wrong.
-        EngineError: There is no such engine.
+        EngineError: There is no such engine, or no checkpoint where one was given.
     """
-    with running(settings) as (url, port):
-        for line in (*_notes(settings, port), f"Voice Sculptor → {url}"):
+    choice = choose_engine(settings)
+    engine = create_engine(choice.engine_id, settings)
+    if notice := unused_settings(settings, engine.info):
+        print(f"{notice.en} {notice.zh}", file=sys.stderr, flush=True)  # noqa: T201
+    with running(settings, engine, choice) as (url, port):
+        for line in (*_notes(settings, port), _chosen(engine.info, choice), f"Voice Sculptor → {url}"):
             print(line, flush=True)  # noqa: T201
         if open_browser:
             import webbrowser
@@ -89,12 +94,15 @@ def serve(settings: Settings, open_browser: bool = False) -> None:
 
 
 @contextmanager
-def running(settings: Settings, engine: Engine | None = None) -> Iterator[tuple[str, Port]]:
+def running(
+    settings: Settings, engine: Engine | None = None, choice: Choice | None = None
+) -> Iterator[tuple[str, Port]]:
     """The page as long as the block lasts; entered once it answers.
 
     Args:
         settings: As for `serve`.
         engine: An engine to use in place of the one that `settings` names.
+        choice: Why it is used; shown on the page.
 
     Yields:
         Its address, and the port that was found.
@@ -119,10 +127,11 @@ def running(settings: Settings, engine: Engine | None = None) -> Iterator[tuple[
             from voice_sculptor.ui.handlers import Handlers
             from voice_sculptor.ui.page import build_page
 
-            page = build_page(Handlers(studio, presets, shelf))
+            page = build_page(Handlers(studio, presets, shelf, choice))
             url = launch(page, settings, port.number)
             # After the page answers: importing torch beside Gradio would delay both.
-            studio.preload()
+            if settings.preload is not False:
+                studio.preload()
             yield url, port
         finally:
             if page is not None:
@@ -170,6 +179,11 @@ def _notes(settings: Settings, port: Port) -> Iterator[str]:
             "machine can use it.\n"
             f"警告：正在 {settings.host} 上对网络开放且没有密码，能访问这台机器的人都可以使用。"
         )
+
+
+def _chosen(info: EngineInfo, choice: Choice) -> str:
+    facts = (info.title, info.weights_licence, choice.reason_en, choice.reason_zh)
+    return " · ".join(facts)
 
 
 def _is_free(host: str, port: int) -> bool:
