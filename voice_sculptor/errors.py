@@ -20,6 +20,7 @@
     │   ├── CheckpointMismatch  the file is damaged or of another model
     │   ├── LoadFailed
     │   ├── SynthesisFailed
+    │   ├── RunawayOutput       what was made is not speech
     │   └── MissingDependency   an optional package is needed; with the command
     ├── CapacityError
     │   ├── QueueFull           with retry_after_s
@@ -169,6 +170,22 @@ class LoadFailed(EngineError):
 
 class SynthesisFailed(EngineError):
     """An engine broke while it spoke."""
+
+
+class RunawayOutput(EngineError):
+    """What an engine made is not speech, twice in a row.
+
+    Args:
+        fault: What is wrong with it.
+    """
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(
+            f"The model lost its way with this text ({fault}), twice.",
+            f"模型两次都未能正常读出这段文本（{fault}）。",
+            fix_en="Try another seed, a plainer description or a shorter text.",
+            fix_zh="请换一个种子、更简单的描述，或缩短文本。",
+        )
 
 
 class MissingDependency(EngineError):

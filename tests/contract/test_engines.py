@@ -51,10 +51,21 @@ def engine_id(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+def _tiny_voicesculptor(folder: Path) -> dict[str, Path]:
+    from voice_sculptor.engines.voicesculptor.tiny import write_tiny
+
+    return dict(zip(("model_dir", "codec_dir"), write_tiny(folder), strict=True))
+
+
+TINY = {"voicesculptor": _tiny_voicesculptor}
+"""Engines whose weights cannot be had everywhere are tried with small ones of the same layout."""
+
+
 @pytest.fixture(scope="module")
-def engine(engine_id: str) -> Iterator[Engine]:
+def engine(engine_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A loaded engine, shared by the tests of this file."""
-    made = create_engine(engine_id, load_settings(device="cpu"))
+    folders = TINY[engine_id](tmp_path_factory.mktemp(engine_id)) if engine_id in TINY else {}
+    made = create_engine(engine_id, load_settings(device="cpu", **folders))
     try:
         made.load("cpu", None, lambda fraction: None)
     except WeightsNotFound as error:
@@ -137,7 +148,7 @@ def test_options_are_closed(engine: Engine) -> None:
 def test_events_come_in_order(engine: Engine, text: str) -> None:
     events = run(engine, request(text, seeds=(1, 2)))
     assert {event.request_id for event in events} == {"r"}
-    assert [event.index for event in events] == sorted(event.index for event in events)
+    # Candidates of one request may be made side by side; each is in order by itself.
     for index in (0, 1):
         own = [event for event in events if event.index == index]
         assert isinstance(own[-1], CandidateDone)
