@@ -599,7 +599,7 @@ def test_an_engine_that_cannot_be_imported_hides_no_other(cli: Cli, monkeypatch:
     from voice_sculptor.engines import registry
 
     broken = registry.EntryPoint("broken", "voice_sculptor.no_such_module:Engine", registry.GROUP)
-    monkeypatch.setattr(registry, "_found", lambda: {"fake": registry._BUILT_IN[1], "broken": broken})
+    monkeypatch.setattr(registry, "_found", lambda: {"fake": registry._BUILT_IN[-1], "broken": broken})
     listed = cli("engines", "--json").document["engines"]
     assert [engine["id"] for engine in listed] == ["broken", "fake"]
     assert "no_such_module" in listed[0]["error"]
