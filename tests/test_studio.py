@@ -29,9 +29,10 @@ from voice_sculptor.errors import (
     TextTooLong,
     UnknownVoice,
 )
+from voice_sculptor.events import Failed, Planned, Preview, Ready, StudioEvent
 from voice_sculptor.library.voice_files import load_voice, save_voice
 from voice_sculptor.scheduling.worker import CancelToken, Loading, Started
-from voice_sculptor.studio import Failed, Planned, Preview, Ready, Studio, StudioEvent
+from voice_sculptor.studio import Studio
 
 LONG = "A long sentence that takes the engine a while. " * 200
 SLOW = {"step_delay_s": 0.01}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import secrets
 import threading
 import uuid
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,8 +19,6 @@ from voice_sculptor.controls import Controls
 from voice_sculptor.domain import (
     MAX_CANDIDATES,
     MAX_SEED,
-    AudioClip,
-    Candidate,
     Notice,
     SynthesisRequest,
     TextLanguage,
@@ -33,43 +31,17 @@ from voice_sculptor.engines.registry import create_engine
 from voice_sculptor.errors import (
     EmptyText,
     InvalidRequest,
-    SynthesisFailed,
     TextTooLong,
     UnknownVoice,
-    VoiceSculptorError,
 )
+from voice_sculptor.events import Failed, Planned, StudioEvent
 from voice_sculptor.language.conflicts import merge
 from voice_sculptor.language.description import understand
-from voice_sculptor.language.script import has_han
-from voice_sculptor.language.syllables import count_syllables
 from voice_sculptor.language.text import speakable
 from voice_sculptor.library.voice_files import SUFFIX, load_voice
-from voice_sculptor.obedience import judge
-from voice_sculptor.scheduling.worker import CancelToken, Loading, Started, Waiting, Worker
+from voice_sculptor.scheduling.worker import CancelToken, Started, Worker
+from voice_sculptor.takes import Take, warm_measuring
 from voice_sculptor.timbre import Timbre
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-
-@dataclass(frozen=True)
-class Planned:
-    """What the studio is about to do; the first event of every request.
-
-    Attributes:
-        controls: Effective controls: the explicit ones over those read from the description.
-        timbre: Effective dimensions of timbre, alike.
-        understood: What was read from the description.
-        seeds: One per candidate.
-        notices: Conflicts and unknown words.
-    """
-
-    controls: Controls
-    timbre: Timbre
-    understood: Understood
-    seeds: tuple[int, ...]
-    notices: tuple[Notice, ...]
 
 
 @dataclass(frozen=True)
@@ -87,50 +59,6 @@ class Reading:
     controls: Controls
     timbre: Timbre
     notices: tuple[Notice, ...]
-
-
-@dataclass(frozen=True)
-class Preview:
-    """Audio of a candidate that is not complete; its level is estimated from its beginning.
-
-    Attributes:
-        index: Which candidate.
-        clip: The next piece.
-        fraction: Share of the candidate's text done, 0–1.
-    """
-
-    index: int
-    clip: AudioClip
-    fraction: float
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A candidate is complete."""
-
-    candidate: Candidate
-    notices: tuple[Notice, ...]
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A candidate cannot be made; the others go on."""
-
-    index: int
-    error: VoiceSculptorError
-
-
-StudioEvent = Planned | Waiting | Loading | Started | Preview | Ready | Failed
-
-
-@dataclass
-class _Take:
-    """A candidate in the making."""
-
-    began_s: float
-    chunks: list[NDArray[np.float32]] = field(default_factory=list)
-    first_s: float | None = None
-    gain_db: float = 0.0
 
 
 class Studio:
@@ -157,7 +85,7 @@ class Studio:
     def preload(self) -> None:
         """Begin what the first request would wait for, without waiting: loading, warming up, slow imports."""
         self.worker.preload()
-        threading.Thread(target=_warm_measuring, name="measuring", daemon=True).start()
+        threading.Thread(target=warm_measuring, name="measuring", daemon=True).start()
 
     def close(self) -> None:
         """Stop the work and free the device."""
@@ -341,7 +269,7 @@ class Studio:
     def _events(
         self, request: SynthesisRequest, planned: Planned, token: CancelToken | None
     ) -> Iterator[StudioEvent]:
-        threading.Thread(target=_warm_measuring, name="measuring", daemon=True).start()
+        threading.Thread(target=warm_measuring, name="measuring", daemon=True).start()
         # Queued here and not at the first `next`, so that a full queue is said at once.
         events = self.worker.submit(request, token)
 
@@ -349,22 +277,20 @@ class Studio:
             with closing(events):
                 yield planned  # Taken below.
                 yield planned
-                takes: dict[int, _Take] = {}
+                takes: dict[int, Take] = {}
+                info = self.engine.info
+                begin = partial(Take, info.id, info.sample_rate, request)
                 free_since_s = 0.0
                 for event in events:
                     if isinstance(event, Started):
                         free_since_s = event.at_s
                         yield event
                     elif isinstance(event, AudioChunk):
-                        take = takes.setdefault(event.index, _Take(began_s=free_since_s))
-                        yield self._preview(take, event, request.controls)
+                        yield takes.setdefault(event.index, begin(free_since_s)).add(event)
                     elif isinstance(event, CandidateDone):
-                        made = takes.pop(event.index, None)
+                        take = takes.pop(event.index, begin(free_since_s))
                         free_since_s = event.at_s
-                        if made is None or not any(map(len, made.chunks)):
-                            yield Failed(event.index, _no_audio())
-                        else:
-                            yield Ready(self._candidate(made, event, request), event.notices)
+                        yield take.finish(event)
                     elif isinstance(event, CandidateFailed):
                         takes.pop(event.index, None)
                         yield Failed(event.index, event.error)
@@ -374,66 +300,6 @@ class Studio:
         translated = translate()
         next(translated)  # As in the worker: one that never began could not be closed.
         return translated
-
-    def _preview(self, take: _Take, chunk: AudioChunk, controls: Controls) -> Preview:
-        from voice_sculptor.audio.loudness import apply_gain, gain_db_for
-
-        clip = AudioClip(chunk.samples, self.engine.info.sample_rate)
-        if take.first_s is None:
-            take.first_s = chunk.at_s
-            take.gain_db = gain_db_for(clip, controls.volume)
-        take.chunks.append(chunk.samples)
-        return Preview(chunk.index, apply_gain(clip, take.gain_db), chunk.fraction)
-
-    def _candidate(self, take: _Take, done: CandidateDone, request: SynthesisRequest) -> Candidate:
-        import numpy as np
-
-        from voice_sculptor.audio.loudness import level
-        from voice_sculptor.audio.measure import measure
-
-        natural = AudioClip(np.concatenate(take.chunks), self.engine.info.sample_rate)
-        seed = request.seeds[done.index]
-        voice = request.voice or Voice(
-            name=f"voice-{seed}",
-            engine=self.engine.info.id,
-            state=dict(done.voice_state),
-            controls=request.controls,
-            description=request.description,
-            seed=seed,
-        )
-        audio = level(natural, request.controls.volume)
-        measured = measure(audio, count_syllables(request.text, request.language))
-        reference = dict(done.reference)
-        if "speed" in reference and measured.syllables_per_s:
-            reference["syllables_per_s"] = measured.syllables_per_s / reference["speed"]
-        return Candidate(
-            index=done.index,
-            seed=seed,
-            audio=audio,
-            voice=voice,
-            measured=measured,
-            obedience=judge(
-                request.controls,
-                request.timbre,
-                measured,
-                "zh" if has_han(request.text) else "en",
-                reference,
-                is_given=request.voice is not None,
-            ),
-            rtf=(done.at_s - take.began_s) / natural.duration_s,
-            ttfa_s=(take.first_s or done.at_s) - take.began_s,
-        )
-
-
-@functools.cache
-def _warm_measuring() -> None:
-    """Loudness and F0 take seconds to import: beside the engine's work, not after its first piece."""
-    import numpy as np
-
-    from voice_sculptor.audio.loudness import level
-    from voice_sculptor.audio.measure import measure
-
-    measure(level(AudioClip(np.full(16_000, 0.1, np.float32), 16_000)))
 
 
 def _seeds(seed: int | None, count: int) -> tuple[int, ...]:
@@ -447,15 +313,6 @@ def _seeds(seed: int | None, count: int) -> tuple[int, ...]:
             fix_zh=f"请给 0 到 {MAX_SEED} 之间的整数。",
         )
     return tuple((seed + i) % (MAX_SEED + 1) for i in range(count))
-
-
-def _no_audio() -> SynthesisFailed:
-    return SynthesisFailed(
-        "The engine returned no audio for this text.",
-        "引擎没有为这段文本生成音频。",
-        fix_en="Change the text, or try another seed.",
-        fix_zh="请修改文本，或换一个种子。",
-    )
 
 
 def _given(value: str) -> str | None:

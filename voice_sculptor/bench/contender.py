@@ -26,7 +26,8 @@ def ours(checkpoints_dir: Path, threads: int, is_warm: bool) -> Speak:
     """This project's engine through its studio, as the page uses it; warmed up, or used as soon as it is loaded."""
     import torch
 
-    from voice_sculptor.studio import Preview, Ready, Studio
+    from voice_sculptor.events import Preview, Ready
+    from voice_sculptor.studio import Studio
 
     torch.set_num_threads(threads)
     studio = Studio(load_settings(engine="kokoro", device="cpu", checkpoints_dir=checkpoints_dir))

@@ -28,8 +28,9 @@ from voice_sculptor.config import load_settings
 from voice_sculptor.controls import EMOTIONS, LEVEL_WORDS, Controls, Emotion
 from voice_sculptor.domain import AudioClip, Candidate, Language, Preset, VoiceSpec
 from voice_sculptor.errors import MissingDependency
+from voice_sculptor.events import Ready
 from voice_sculptor.presets import load_presets
-from voice_sculptor.studio import Ready, Studio
+from voice_sculptor.studio import Studio
 
 TEXTS: dict[Language, tuple[str, ...]] = {
     "en": (

@@ -22,7 +22,8 @@ from voice_sculptor.audio.io import resample
 from voice_sculptor.config import load_settings
 from voice_sculptor.domain import AudioClip, Voice
 from voice_sculptor.errors import MissingDependency
-from voice_sculptor.studio import Ready, Studio
+from voice_sculptor.events import Ready
+from voice_sculptor.studio import Studio
 
 SENTENCES = (
     "The lake lay silent under the first snow, and nobody had seen the ferry since noon.",

@@ -15,8 +15,9 @@ from voice_sculptor.cli.session import Session, print_json
 if TYPE_CHECKING:
     from voice_sculptor.controls import Controls
     from voice_sculptor.domain import Candidate, Notice, Understood
+    from voice_sculptor.events import StudioEvent
     from voice_sculptor.language.conflicts import Merged
-    from voice_sculptor.studio import Studio, StudioEvent
+    from voice_sculptor.studio import Studio
     from voice_sculptor.timbre import Timbre
 
 
@@ -43,8 +44,8 @@ def deliver(
     as_json: bool,
 ) -> None:
     """Save each candidate as it comes, and say what was made."""
+    from voice_sculptor.events import Failed, Planned, Preview, Ready
     from voice_sculptor.scheduling.worker import Loading
-    from voice_sculptor.studio import Failed, Planned, Preview, Ready
 
     made: list[tuple[Candidate, Saved]] = []
     warnings: list[dict[str, str]] = []

@@ -10,10 +10,11 @@ from pathlib import Path
 from voice_sculptor.domain import AudioFormat, Preset
 from voice_sculptor.engines.registry import Choice, choose_engine
 from voice_sculptor.errors import Cancelled, VoiceSculptorError
+from voice_sculptor.events import Failed, Preview, Ready, StudioEvent
 from voice_sculptor.obedience import by_obedience
 from voice_sculptor.scheduling.memory import memory_snapshot
 from voice_sculptor.scheduling.worker import CancelToken, Loading, Started, Waiting
-from voice_sculptor.studio import Failed, Preview, Ready, Studio, StudioEvent
+from voice_sculptor.studio import Studio
 from voice_sculptor.ui import render
 from voice_sculptor.ui.form import VoiceFields, read_seed
 from voice_sculptor.ui.report import report

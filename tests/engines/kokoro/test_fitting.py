@@ -10,8 +10,9 @@ import pytest
 from voice_sculptor.config import load_settings
 from voice_sculptor.controls import Controls, Emotion
 from voice_sculptor.domain import Candidate, VoiceSpec
+from voice_sculptor.events import Failed, Ready
 from voice_sculptor.library.voice_files import load_voice, voice_bytes
-from voice_sculptor.studio import Failed, Ready, Studio
+from voice_sculptor.studio import Studio
 from voice_sculptor.timbre import Timbre
 
 TEXTS = {
