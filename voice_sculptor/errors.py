@@ -173,16 +173,17 @@ class SynthesisFailed(EngineError):
 
 
 class RunawayOutput(EngineError):
-    """What an engine made is not speech, twice in a row.
+    """What an engine made is not speech, and was not when it tried again.
 
     Args:
-        fault: What is wrong with it.
+        fault_en: What is wrong with it, in English.
+        fault_zh: The same in Chinese.
     """
 
-    def __init__(self, fault: str) -> None:
+    def __init__(self, fault_en: str, fault_zh: str) -> None:
         super().__init__(
-            f"The model lost its way with this text ({fault}), twice.",
-            f"模型两次都未能正常读出这段文本（{fault}）。",
+            f"The model did not speak this text: {fault_en}.",
+            f"模型未能正常读出这段文本：{fault_zh}。",
             fix_en="Try another seed, a plainer description or a shorter text.",
             fix_zh="请换一个种子、更简单的描述，或缩短文本。",
         )

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from voice_sculptor.engines.voicesculptor.codec import Codec
-from voice_sculptor.engines.voicesculptor.codec_checkpoint import find_codec
+from voice_sculptor.engines.voicesculptor.folders import lack_of_codec
 from voice_sculptor.engines.voicesculptor.tiny_codec import write_tiny_codec
 from voice_sculptor.errors import CheckpointMismatch, WeightsNotFound
 
@@ -53,16 +53,16 @@ def a_norm(state: State) -> str:
 
 
 def test_it_is_found(folder: Path) -> None:
-    assert find_codec(folder)
-    assert not find_codec(folder / "none")
+    assert lack_of_codec(folder) is None
+    assert lack_of_codec(folder / "none")
     (folder / "config.json").write_text(
         '{"model_type": "llama", "architectures": ["LlamaForCausalLM"]}', "utf-8"
     )
-    assert not find_codec(folder)
+    assert lack_of_codec(folder)
     (folder / "config.json").write_text("{", "utf-8")
-    assert not find_codec(folder)
+    assert lack_of_codec(folder)
     (folder / "config.json").unlink()
-    assert not find_codec(folder)
+    assert lack_of_codec(folder)
 
 
 def test_the_encoder_is_not_read(folder: Path) -> None:
@@ -199,14 +199,14 @@ def test_pickled_tensors_are_read(folder: Path, name: str, is_nested: bool) -> N
     wanted = load(folder).decode([CODES])[0]
     state = load_file(folder / "model.safetensors")
     as_pickle(folder, name, {"epoch": 4, "state_dict": state} if is_nested else state)
-    assert find_codec(folder)
+    assert lack_of_codec(folder) is None
     np.testing.assert_array_equal(load(folder).decode([CODES])[0], wanted)
 
 
 def test_a_ckpt_needs_no_config_but_is_then_of_the_published_sizes(folder: Path) -> None:
     as_pickle(folder, "ckpt/epoch=4.ckpt", load_file(folder / "model.safetensors"))
     (folder / "config.json").unlink()
-    assert find_codec(folder)
+    assert lack_of_codec(folder) is None
     with pytest.raises(CheckpointMismatch, match="of another shape"):
         load(folder)
 

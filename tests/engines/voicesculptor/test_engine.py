@@ -22,7 +22,8 @@ from voice_sculptor.engines.voicesculptor.passes import passes
 from voice_sculptor.engines.voicesculptor.runaway import fault_of_audio, fault_of_tokens
 from voice_sculptor.engines.voicesculptor.tiny import write_tiny
 from voice_sculptor.errors import CheckpointMismatch, ConfigError, InvalidRequest, OutOfMemory, RunawayOutput
-from voice_sculptor.studio import Ready, Studio
+from voice_sculptor.events import Ready
+from voice_sculptor.studio import Studio
 
 LONG = "今天的天气很好，我们去公园散步。" * 13
 
@@ -68,6 +69,22 @@ def test_a_description_that_is_too_long_fails_alone(engine) -> None:
     events = run(engine, request(description="温" * 300, name="a"), request(name="b"))
     failed = [event for event in events if isinstance(event, CandidateFailed)]
     assert [type(event.error) for event in failed] == [InvalidRequest]
+    assert [event.request_id for event in events if isinstance(event, CandidateDone)] == ["b"]
+
+
+def test_a_kept_voice_whose_sound_is_broken_fails_alone(engine, monkeypatch) -> None:
+    state = run(engine, request())[-1].voice_state
+    kept = Voice(name="v", engine="voicesculptor", state=state, seed=1)
+    broken = Voice(name="v", engine="voicesculptor", state={**state, "tokens": [7]}, seed=1)
+    decode = type(engine._codec).decode
+
+    def silent(self, codes):
+        return [np.zeros(320, np.float32)] if codes == [[7]] else decode(self, codes)
+
+    monkeypatch.setattr(type(engine._codec), "decode", silent)
+    events = run(engine, request(name="a", voice=broken), request(name="b", voice=kept))
+    assert [event.error.kind for event in events if isinstance(event, CandidateFailed)] == ["RunawayOutput"]
+    assert "没有声音" in events[0].error.message("zh")
     assert [event.request_id for event in events if isinstance(event, CandidateDone)] == ["b"]
 
 
@@ -178,7 +195,7 @@ def test_many_first_requests_load_once(settings, monkeypatch) -> None:
         ready: list[int] = []
 
         def ask() -> None:
-            events = studio.design("早。", VoiceSpec(), num_candidates=1, seed=1)
+            events = studio.design("早", VoiceSpec(), num_candidates=1, seed=1)
             ready.append(sum(isinstance(event, Ready) for event in events))
 
         threads = [threading.Thread(target=ask) for _ in range(20)]

@@ -31,18 +31,6 @@ _PATTERNS = ("model.safetensors", "ckpt/*.ckpt", "pytorch_model.bin")
 _Error = TypeVar("_Error", bound=EngineError)
 
 
-def find_codec(folder: Path) -> bool:
-    """Whether a folder looks like a codec checkpoint of either layout. Reads no more than its `config.json`."""
-    path = _weights_file(folder)
-    if path is None or path.suffix == ".ckpt":
-        return path is not None
-    try:
-        sizes = _read_sizes(folder, path)
-    except EngineError:
-        return False
-    return "xcodec2" in f"{sizes.get('model_type')} {sizes.get('architectures')}".lower()
-
-
 def load_decoder(folder: Path, device: str, dtype: torch.dtype, progress: Callable[[float], None]) -> Decoder:
     """Loads what turns codes to sound: `quantizer` and `acoustic_decoder` of transformers' `Xcodec2Model`.
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from voice_sculptor.engines.voicesculptor.sampling import RowSampler, Sampling
@@ -184,7 +183,9 @@ class Decoder:
 
     def logits(self, hidden: Tensor) -> Tensor:
         """`[num_slots, 65,537]` of hidden states `[num_slots, size]`: the speech tokens, then the end."""
-        return torch.cat((F.linear(hidden, self._speech_head), F.linear(hidden, self._end_head)), -1)
+        # The few columns on the right of the wide matrix: for 4 rows on a CPU a quarter of the time of the other way.
+        columns = hidden.T
+        return torch.cat((self._speech_head @ columns, self._end_head @ columns)).T.contiguous()
 
     def _replay(self, key: tuple[int, bool]) -> None:
         graph = self._graphs.get(key)

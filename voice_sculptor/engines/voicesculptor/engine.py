@@ -29,6 +29,7 @@ from voice_sculptor.errors import (
     InvalidRequest,
     MissingDependency,
     RunawayOutput,
+    SynthesisFailed,
     UnknownVoice,
     VoiceSculptorError,
 )
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from voice_sculptor.engines.voicesculptor.codec import Codec
     from voice_sculptor.engines.voicesculptor.decoding import Decoder, Prefilled, Row
     from voice_sculptor.engines.voicesculptor.prompt import PromptBuilder
+    from voice_sculptor.engines.voicesculptor.runaway import Fault
     from voice_sculptor.engines.voicesculptor.sampling import Sampling
     from voice_sculptor.engines.voicesculptor.takes import Take
 
@@ -123,16 +125,17 @@ class VoiceSculptorEngine:
         if found.model_dir is None or found.codec_dir is None:
             raise RuntimeError("weights.ensure() returned without weights")
         language_type, codec_type = _types(device, dtype)
-        self._codec = Codec.load(
+        codec = Codec.load(
             found.codec_dir, device, codec_type, lambda fraction: progress(0.5 + 0.1 * fraction)
         )
         model, tokenizer = load_language_model(found.model_dir, device, language_type)
         progress(0.95)
         vocabulary = Vocabulary.of(tokenizer.backend_tokenizer)
-        self._prompts = PromptBuilder(tokenizer, vocabulary)
+        prompts = PromptBuilder(tokenizer, vocabulary)
         longest = self._settings.max_new_tokens or _MAX_NEW_TOKENS
         num_slots = self._settings.slots or _NUM_SLOTS
-        self._decoder = Decoder(model, vocabulary, num_slots, _PROMPT_TOKENS + longest, longest)
+        decoder = Decoder(model, vocabulary, num_slots, _PROMPT_TOKENS + longest, longest)
+        self._codec, self._decoder, self._prompts = codec, decoder, prompts
         progress(1.0)
 
     def warm_up(self) -> Iterator[None]:
@@ -169,12 +172,10 @@ class VoiceSculptorEngine:
 
         waiting: deque[Take] = deque()
         for request in batch:
-            for index in range(len(request.seeds)):
-                if is_cancelled(request.id):
-                    break
-                try:
-                    waiting.append(Take.of(request, index))
-                except InvalidRequest as error:
+            try:
+                waiting += Take.all_of(request)
+            except InvalidRequest as error:
+                for index in range(len(request.seeds)):
                     yield CandidateFailed(request.id, index, error)
         try:
             yield from self._speak(waiting, is_cancelled)
@@ -202,15 +203,15 @@ class VoiceSculptorEngine:
         from voice_sculptor.engines.voicesculptor.sampling import Sampling
 
         options = request.options if request else None
-        given = {
-            **self._settings.model_dump(include=set(VoiceSculptorOptions.model_fields), exclude_none=True)
-        }
+        given = self._settings.model_dump(include=set(VoiceSculptorOptions.model_fields), exclude_none=True)
         if isinstance(options, VoiceSculptorOptions):
             given |= options.model_dump(exclude_none=True)
         max_new_tokens = given.pop("max_new_tokens", _MAX_NEW_TOKENS)
         return Sampling(**given), max_new_tokens
 
     def _speak(self, waiting: deque[Take], is_cancelled: Callable[[str], bool]) -> Iterator[EngineEvent]:
+        from voice_sculptor.engines.voicesculptor.runaway import fault_of_tokens
+
         _, decoder, prompts = self._parts()
         running: dict[Row, Take] = {}
         read: tuple[tuple[int, ...], Prefilled] | None = None
@@ -222,10 +223,8 @@ class VoiceSculptorEngine:
                 take = waiting.popleft()
                 if is_cancelled(take.request.id):
                     continue
-                if (tokens := take.recalled()) is not None:
-                    yield from self._said(take, tokens, is_cancelled)
-                    if take.pieces:
-                        waiting.appendleft(take)
+                if take.recalls and take.anchor is not None:
+                    yield from self._ended(take, list(take.anchor.tokens), None, waiting, is_cancelled)
                     continue
                 prompt = take.prompt(prompts)
                 if len(prompt) > decoder.max_prompt_tokens:
@@ -244,46 +243,42 @@ class VoiceSculptorEngine:
                 take = running.pop(row)
                 if is_cancelled(take.request.id):
                     continue
-                yield from self._ended(take, row, waiting, is_cancelled)
+                fault = fault_of_tokens(row.tokens, take.pieces[0], row.has_ended)
+                yield from self._ended(take, row.tokens, fault, waiting, is_cancelled)
 
     def _ended(
-        self, take: Take, row: Row, waiting: deque[Take], is_cancelled: Callable[[str], bool]
+        self,
+        take: Take,
+        tokens: list[int],
+        fault: Fault | None,
+        waiting: deque[Take],
+        is_cancelled: Callable[[str], bool],
     ) -> Iterator[EngineEvent]:
-        from voice_sculptor.engines.voicesculptor.runaway import fault_of_tokens
+        """A piece has come to its end: what is heard of it, and the end where it was the last, or a second try."""
+        from voice_sculptor.engines.voicesculptor.runaway import fault_of_audio
         from voice_sculptor.engines.voicesculptor.takes import NUM_ATTEMPTS
 
-        fault = fault_of_tokens(row.tokens, take.pieces[0], row.has_ended)
+        request_id, index = take.request.id, take.index
         if fault is None:
             try:
-                yield from self._said(take, row.tokens, is_cancelled)
-            except _Silent:
-                fault = "it is silent"
+                samples = self._parts()[0].decode([tokens])[0]
+            except SynthesisFailed as error:
+                yield CandidateFailed(request_id, index, error)
+                return
+            fault = fault_of_audio(samples)
         if fault is not None:
             take.attempt += 1
-            if take.attempt >= NUM_ATTEMPTS:
-                yield CandidateFailed(take.request.id, take.index, RunawayOutput(fault))
+            if take.recalls or take.attempt == NUM_ATTEMPTS:
+                yield CandidateFailed(request_id, index, RunawayOutput(*fault))
                 return
+        else:
+            take.say(tokens)
+            yield AudioChunk(request_id, index, samples, take.fraction)
         if take.pieces:
             # First in line: a candidate that has begun is finished before another begins.
             waiting.appendleft(take)
-
-    def _said(
-        self, take: Take, tokens: list[int], is_cancelled: Callable[[str], bool]
-    ) -> Iterator[EngineEvent]:
-        """A piece is said; what is heard of it, and the end where it was the last."""
-        from voice_sculptor.engines.voicesculptor.runaway import fault_of_audio
-
-        samples = self._parts()[0].decode([tokens])[0]
-        if fault_of_audio(samples):
-            raise _Silent
-        take.say(tokens)
-        yield AudioChunk(take.request.id, take.index, samples, take.fraction)
-        if not take.pieces and take.anchor is not None and not is_cancelled(take.request.id):
-            yield CandidateDone(take.request.id, take.index, take.anchor.model_dump(mode="json"))
-
-
-class _Silent(Exception):
-    """The codec made no sound of the tokens."""
+        elif take.anchor is not None and not is_cancelled(request_id):
+            yield CandidateDone(request_id, index, take.anchor.model_dump(mode="json"))
 
 
 def _types(device: str, dtype: str | None) -> tuple[torch.dtype, torch.dtype]:

@@ -29,6 +29,7 @@ class Take:
         tags: Words of the tags.
         anchor: The voice it speaks with; `None` until its own first piece is said.
         pieces: Texts it has still to say.
+        recalls: The next piece is what the voice was kept with: its tokens are there.
         num_pieces: In all.
         attempt: How often the current piece ran away.
     """
@@ -39,6 +40,7 @@ class Take:
     tags: tuple[str, ...]
     anchor: VoiceState | None
     pieces: deque[str]
+    recalls: bool = False
     num_pieces: int = field(init=False)
     attempt: int = 0
 
@@ -46,26 +48,30 @@ class Take:
         self.num_pieces = len(self.pieces)
 
     @classmethod
-    def of(cls, request: SynthesisRequest, index: int) -> Take:
-        """Begin a candidate.
+    def all_of(cls, request: SynthesisRequest) -> list[Take]:
+        """The candidates of a request, to be begun.
 
         Raises:
             InvalidVoiceFile: The request's voice is not one of this engine's.
             InvalidRequest: The description is too long.
         """
+        tag_words = tags(request.controls)
+        whole = passes(request.text)
         if request.voice is None:
             words = description(request)
-            return cls(request, index, words, tags(request.controls), None, deque(passes(request.text)))
+            return [
+                cls(request, index, words, tag_words, None, deque(whole))
+                for index in range(len(request.seeds))
+            ]
         anchor = read_state(request.voice.state)
-        whole = passes(request.text)
-        # A voice that is asked for what it has said, by the same seed and controls, has said it.
-        says_the_same = (
-            whole[0] == anchor.text
-            and request.seeds[index] == anchor.seed
-            and tags(request.controls) == anchor.tags
-        )
-        pieces = whole if says_the_same else passes(request.text, len(anchor.text))
-        return cls(request, index, anchor.description, tags(request.controls), anchor, deque(pieces))
+        continued = passes(request.text, len(anchor.text))
+        takes = []
+        for index, seed in enumerate(request.seeds):
+            # A voice that is asked for what it has said, by the same seed and controls, has said it.
+            recalls = (whole[0], seed, tag_words) == (anchor.text, anchor.seed, anchor.tags)
+            pieces = deque(whole if recalls else continued)
+            takes.append(cls(request, index, anchor.description, tag_words, anchor, pieces, recalls))
+        return takes
 
     @property
     def seed(self) -> int:
@@ -76,18 +82,6 @@ class Take:
     def fraction(self) -> float:
         """Share of its pieces that are said."""
         return 1.0 - len(self.pieces) / self.num_pieces
-
-    def recalled(self) -> list[int] | None:
-        """The tokens of the next piece where they are what the voice was kept with."""
-        anchor = self.anchor
-        if (
-            anchor is None
-            or self.request.voice is None
-            or len(self.pieces) != self.num_pieces
-            or (self.pieces[0], self.seed, self.tags) != (anchor.text, anchor.seed, anchor.tags)
-        ):
-            return None
-        return list(anchor.tokens)
 
     def prompt(self, builder: PromptBuilder) -> tuple[int, ...]:
         """What the model reads to say the next piece."""
@@ -104,12 +98,11 @@ class Take:
         said = self.anchor.tokens if self.anchor else ()
         return Row((self.seed, self.num_pieces - len(self.pieces), self.attempt), how, max_new_tokens, said)
 
-    def say(self, tokens: list[int]) -> str:
-        """Note that the next piece is said; its text."""
+    def say(self, tokens: list[int]) -> None:
+        """Note that the next piece is said."""
         text = self.pieces.popleft()
-        self.attempt = 0
+        self.attempt, self.recalls = 0, False
         if self.anchor is None:
             self.anchor = VoiceState(
                 description=self.words, tags=self.tags, text=text, tokens=tuple(tokens), seed=self.seed
             )
-        return text

@@ -32,7 +32,7 @@ from voice_sculptor.engines.voicesculptor.weights import CODEC, MODEL
 _HIDDEN, _HEADS, _KV_HEADS, _HEAD_DIM = 64, 4, 2, 16
 _ONE, _SPEECH, _PROMPT_END, _IN_TEXT, _SHARE, _SPEED_TAG, _SPEED, _RANDOM = range(8)
 """What the dimensions of the hidden state mean; the last and all after it are random."""
-_SHARE_AT_END = 0.74
+_SHARE_AT_END = 0.67
 _SHARE_OF_SPEED = 0.1
 _STEEPNESS = 3000.0
 _SURE = 80.0
