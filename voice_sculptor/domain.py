@@ -165,6 +165,8 @@ class SynthesisRequest:
         seeds: One candidate per seed, each 0 … 2³²−1.
         voice: A kept voice to speak with; `None` designs one per seed.
         options: Engine-specific options, already validated by the engine's `Options`.
+        client: Whose it is: turns are shared between clients, not between requests.
+        deadline_s: When nobody waits for it any more, on the clock of `time.monotonic`; `None` for never.
     """
 
     id: str
@@ -176,6 +178,8 @@ class SynthesisRequest:
     description: str = ""
     voice: Voice | None = None
     options: BaseModel | None = None
+    client: str = ""
+    deadline_s: float | None = None
 
 
 @dataclass(frozen=True)

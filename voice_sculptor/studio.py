@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 import uuid
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
@@ -101,6 +102,8 @@ class Studio:
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
         token: CancelToken | None = None,
+        client: str = "",
+        timeout_s: float | None = None,
     ) -> Iterator[StudioEvent]:
         """Make new voices from a spec and let each speak a text.
 
@@ -112,6 +115,8 @@ class Studio:
             seed: 0 … 2³²−1; candidate i uses seed + i. `None` draws one.
             options: The engine's own options.
             token: Cancels from another thread; closing the iterator cancels too.
+            client: Whose request it is; turns are shared between clients.
+            timeout_s: Seconds after which nobody waits for it any more; `None` for never.
 
         Yields:
             `Planned`, then progress, and `Ready` or `Failed` once per candidate.
@@ -140,6 +145,8 @@ class Studio:
             seeds=seeds,
             description=spec.description,
             options=self._checked_options(options),
+            client=client,
+            deadline_s=None if timeout_s is None else time.monotonic() + timeout_s,
         )
         planned = Planned(reading.controls, reading.timbre, reading.understood, seeds, reading.notices)
         return self._events(request, planned, token)
@@ -154,6 +161,8 @@ class Studio:
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
         token: CancelToken | None = None,
+        client: str = "",
+        timeout_s: float | None = None,
     ) -> Iterator[StudioEvent]:
         """Speak a text with a kept or stock voice.
 
@@ -165,6 +174,8 @@ class Studio:
             seed: `None` takes the voice's own.
             options: The engine's own options.
             token: Cancels from another thread; closing the iterator cancels too.
+            client: Whose request it is; turns are shared between clients.
+            timeout_s: Seconds after which nobody waits for it any more; `None` for never.
 
         Yields:
             As `design`, with one candidate.
@@ -192,6 +203,8 @@ class Studio:
             description=voice.description,
             voice=voice,
             options=self._checked_options(options),
+            client=client,
+            deadline_s=None if timeout_s is None else time.monotonic() + timeout_s,
         )
         return self._events(request, Planned(effective, Timbre(), Understood(), seeds, ()), token)
 
