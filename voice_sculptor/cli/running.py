@@ -9,7 +9,7 @@ import typer
 from voice_sculptor.cli import options as opt
 from voice_sculptor.cli.session import Session
 
-bench_app = typer.Typer(name="bench", help="Measure speed, quality or obedience.")
+bench_app = typer.Typer(name="bench", help="Measure speed, quality, obedience or decoding.")
 
 # What follows belongs to the measurement's own parser, `--help` included.
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
@@ -82,5 +82,13 @@ def bench_obedience(ctx: typer.Context) -> None:
 def bench_quality(ctx: typer.Context) -> None:
     """Measure intelligibility and cleanliness."""
     from voice_sculptor.bench.quality import main
+
+    main(ctx.args)
+
+
+@bench_app.command("decoding", context_settings=_PASSED_ON)
+def bench_decoding(ctx: typer.Context) -> None:
+    """Measure how fast the engine voicesculptor decodes, on random weights."""
+    from voice_sculptor.bench.decoding.command import main
 
     main(ctx.args)
