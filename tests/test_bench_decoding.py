@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
 
 import pytest
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("transformers") is None, reason="transformers needs Python 3.11"
 )
+
+
+@pytest.fixture(autouse=True)
+def same_threads() -> Iterator[None]:
+    """The benchmark sets them for the whole process."""
+    import torch
+
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize(

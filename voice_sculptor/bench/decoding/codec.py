@@ -58,7 +58,9 @@ def measure(rounds: int) -> str:
 
 def _write(folder: Path) -> None:
     from transformers.models.xcodec2 import Xcodec2Config, Xcodec2Model
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     Xcodec2Model(Xcodec2Config()).save_pretrained(folder)
 
 
