@@ -56,7 +56,7 @@ class Batch:
         else:
             self._speak_singly(rest, error, is_last=len(parts) == 1)
 
-    def _drive(self, parts: Sequence[Part]) -> Exception | None:
+    def _drive(self, parts: Sequence[Part]) -> BaseException | None:
         """One call of the engine; what it broke with."""
         by_id = {part.job.request.id: part for part in parts}
         for part in parts:
@@ -74,11 +74,11 @@ class Batch:
                         by_id[event.request_id].take(event)
                     elif not any(_goes_on(part.job) for part in parts):
                         break
-        except Exception as error:  # noqa: BLE001  # Where foreign exceptions enter.
+        except BaseException as error:  # noqa: BLE001  # Where foreign exceptions enter, an engine's `exit()` included.
             return error
         return None
 
-    def _speak_smaller(self, parts: Sequence[Part], error: Exception, is_last: bool) -> None:
+    def _speak_smaller(self, parts: Sequence[Part], error: BaseException, is_last: bool) -> None:
         """Out of memory: again in halves, down to one candidate, which has its last try with the caches free."""
         if not parts:
             return
@@ -93,7 +93,7 @@ class Batch:
         for half in (parts[:middle], parts[middle:]) if middle else ([each] for each in parts[0].halves()):
             self._speak(half, is_again=True)
 
-    def _speak_singly(self, parts: Sequence[Part], error: Exception, is_last: bool) -> None:
+    def _speak_singly(self, parts: Sequence[Part], error: BaseException, is_last: bool) -> None:
         """Something else broke: nobody knows by whose fault, so that each is tried alone."""
         if not isinstance(error, VoiceSculptorError):
             _log.error("The engine %s broke", self._engine.info.id, exc_info=error)
@@ -121,7 +121,7 @@ def _fail(part: Part, error: VoiceSculptorError) -> None:
         part.job.end(error)
 
 
-def _answer(error: Exception) -> VoiceSculptorError:
+def _answer(error: BaseException) -> VoiceSculptorError:
     if isinstance(error, VoiceSculptorError):
         return error
     answer = SynthesisFailed(

@@ -62,7 +62,7 @@ class Loader:
             self._engine.load(self.device, self._dtype, progress)
         except VoiceSculptorError:
             raise
-        except Exception as error:
+        except BaseException as error:
             if shortage.is_shortage(error):
                 shortage.free_caches(error)
                 raise shortage.said(error, self.device) from error
@@ -88,7 +88,7 @@ class Loader:
                     break
         except VoiceSculptorError as error:
             _log.warning("The engine could not be made ready ahead: %s", error.message())
-        except Exception:  # noqa: BLE001  # The thread goes on: whoever asks first is told what breaks.
+        except BaseException:  # noqa: BLE001  # The thread goes on: whoever asks first is told what breaks.
             _log.exception("The engine %s could not be warmed up", self._engine.info.id)
 
     def unload(self) -> None:
@@ -98,6 +98,6 @@ class Loader:
         self.is_loaded = False
         try:
             self._engine.unload()
-        except Exception:  # noqa: BLE001  # What it holds then is freed with it, or never.
+        except BaseException:  # noqa: BLE001  # What it holds then is freed with it, or never.
             _log.exception("The engine %s broke while it was unloaded", self._engine.info.id)
         shortage.free_caches()

@@ -21,7 +21,6 @@ class Scheduler:
     Args:
         max_queue: Most jobs that may wait. A quarter of the places is kept for clients that have none waiting; of jobs
             that say no client nobody knows whether they are one's or many's.
-        max_requests: Most jobs that may wait or run; `None` for no bound but `max_queue`.
         window_s: See `batching.Window`.
 
     Attributes:
@@ -29,9 +28,8 @@ class Scheduler:
         speed: How fast it is.
     """
 
-    def __init__(self, max_queue: int, max_requests: int | None = None, window_s: float = 0.05) -> None:
+    def __init__(self, max_queue: int, window_s: float = 0.05) -> None:
         self.max_queue = max_queue
-        self.max_requests = max_requests
         self.running: tuple[Job, ...] = ()
         self.speed = Speed()
         self._queue: FairQueue[Job] = FairQueue()
@@ -58,8 +56,7 @@ class Scheduler:
         """
         waiting, client = len(self._queue), job.request.client
         kept = self.max_queue // _KEPT_SHARE if client and self._queue.count(client) else 0
-        in_house = waiting + len(self.running)
-        if waiting >= self.max_queue - kept or in_house >= (self.max_requests or in_house + 1):
+        if waiting >= self.max_queue - kept:
             raise QueueFull(waiting, self._until_one_goes_s(now_s, limit))
         self._queue.push(client, job, job.cost)
         self._window.arrived(now_s)
@@ -130,7 +127,7 @@ class Scheduler:
         return self.speed.left_s(self._expected_s, now_s - self._began_s) if self.running else 0.0
 
     def _until_one_goes_s(self, now_s: float, limit: int) -> float:
-        """Seconds until the next batch is taken out of the queue, or the running one leaves the house."""
+        """Seconds until the next batch is taken out of the queue."""
         if self.running:
             return self._left_s(now_s)
         return self.speed.work_s(sum(job.cost for job in form(self._queue, limit)))

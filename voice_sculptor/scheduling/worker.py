@@ -51,7 +51,6 @@ class Worker:
         dtype: As in `Engine.load`.
         max_queue: Most requests that may wait beside the running ones. A quarter of the places is kept for clients that
             have none waiting.
-        max_requests: Most requests that may wait or run; `None` for no bound but `max_queue`.
         max_batch_size: Most requests in one batch; `None` for what the engine takes.
         batch_window_s: Longest wait for company between two batches; see `batching.Window`.
         limits: What the memory allows.
@@ -64,7 +63,6 @@ class Worker:
         dtype: str | None = None,
         max_queue: int = 32,
         *,
-        max_requests: int | None = None,
         max_batch_size: int | None = None,
         batch_window_s: float = 0.05,
         limits: Limits | None = None,
@@ -78,7 +76,7 @@ class Worker:
         self._loader = Loader(engine, device, dtype)
         self._peak = PeakMemory()
         self._changed = threading.Condition()
-        self._scheduler = Scheduler(max_queue, max_requests, batch_window_s)
+        self._scheduler = Scheduler(max_queue, batch_window_s)
         self._left: deque[Job] = deque()
         self._is_inside = False
         self._is_closing = False
@@ -269,14 +267,14 @@ class Worker:
         try:
             while self._turn():
                 pass
+        except Exception:  # noqa: BLE001  # A fault of ours: all are answered, and none taken any more.
+            _log.exception("The worker of %s has ended", self.engine.info.id)
         finally:
-            self._loader.unload()
             with self._inside():
                 self._is_closing = True
                 for job in list(self._scheduler):
                     self._refuse(job, _broken())
-                for job in self._scheduler.running:
-                    job.end(_broken())
+            self._loader.unload()
 
     def _turn(self) -> bool:
         """Wait for something to do, and do it; `False` where the thread is to end."""
