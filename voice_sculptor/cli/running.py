@@ -84,3 +84,20 @@ def bench_quality(ctx: typer.Context) -> None:
     from voice_sculptor.bench.quality import main
 
     main(ctx.args)
+
+
+@bench_app.command("load", context_settings=_PASSED_ON)
+def bench_load(ctx: typer.Context) -> None:
+    """Measure throughput and latency with many clients."""
+    from voice_sculptor.bench.load import main
+
+    main(ctx.args)
+
+
+@bench_app.command("soak", context_settings=_PASSED_ON)
+def bench_soak(ctx: typer.Context) -> None:
+    """Try thousands of mixed requests; fails where a promise is broken."""
+    from voice_sculptor.bench.soak import main
+
+    if not main(ctx.args):
+        raise typer.Exit(1)

@@ -74,6 +74,7 @@ class FakeEngine:
 
     Attributes:
         work_s: Seconds that it pretended to work.
+        num_shortages: Times that it pretended to run out of memory.
     """
 
     info = EngineInfo(
@@ -104,6 +105,7 @@ class FakeEngine:
         self.num_loads = 0
         self.is_loaded = False
         self.work_s = 0.0
+        self.num_shortages = 0
         self._costs = costs or FakeCosts()
         self._random = random.Random(self._costs.seed)
 
@@ -161,6 +163,7 @@ class FakeEngine:
             self.work_s += step_s
             time.sleep(step_s)
         if costs.shortage_rate and self._random.random() < costs.shortage_rate:
+            self.num_shortages += 1
             raise MemoryError("tried to allocate 3.00 GiB, as it was told to")
 
     def _step(self, request: SynthesisRequest, index: int, number: int) -> Iterator[EngineEvent]:

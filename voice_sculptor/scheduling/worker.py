@@ -54,6 +54,9 @@ class Worker:
         max_batch_size: Most requests in one batch; `None` for what the engine takes.
         batch_window_s: Longest wait for company between two batches; see `batching.Window`.
         limits: What the memory allows.
+
+    Attributes:
+        max_batch_size: Most requests in one batch; may be changed at any time, down to 1.
     """
 
     def __init__(
@@ -72,7 +75,7 @@ class Worker:
         self.max_queue = max_queue
         self._limits = limits or NoLimits()
         most = engine.info.max_batch_size if engine.info.capabilities.batching else 1
-        self._most = min(most, max_batch_size or most)
+        self.max_batch_size = min(most, max_batch_size or most)
         self._loader = Loader(engine, device, dtype)
         self._peak = PeakMemory()
         self._changed = threading.Condition()
@@ -212,7 +215,8 @@ class Worker:
 
     def _limit(self) -> int:
         """Most requests in the next batch."""
-        return max(1, min(self._most, self._limits.batch_limit(self._most))) if self._most > 1 else 1
+        most = self.max_batch_size
+        return max(1, min(most, self._limits.batch_limit(most)))
 
     def _refuse(self, job: Job, error: VoiceSculptorError) -> None:
         """Answer a job that waits, and free its place; one that does not is left alone."""
