@@ -244,13 +244,13 @@ def test_after_a_batch_the_next_waits_for_those_that_are_likely_to_come() -> Non
 def test_a_window_that_does_not_pay_is_left_out_until_it_would() -> None:
     window = Window(0.05)
     for number in range(6):
-        window.batch_ended(10.0 * number, 2, 0)
+        window.batch_ended(10.0 * number, 2)
         window.arrived(10.0 * number + 5.0)
     assert window.until_s(1, 4, 100.0) == float("-inf")
     for number in range(6, 9):
-        window.batch_ended(10.0 * number, 2, 0)
+        window.batch_ended(10.0 * number, 2)
         window.arrived(10.0 * number + 0.01)
-    window.batch_ended(90.0, 2, 0)
+    window.batch_ended(90.0, 2)
     assert window.until_s(1, 4, 100.0) == pytest.approx(90.05)
     assert window.until_s(1, 4, 0.02) == pytest.approx(90.01), "it never waits longer than half of the work"
 

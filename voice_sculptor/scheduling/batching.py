@@ -75,12 +75,12 @@ class Window:
         self._has_come = True
         self._pays = 1.0
 
-    def batch_ended(self, now_s: float, size: int, num_waiting: int) -> None:
-        """A batch of `size` is over while so many wait."""
+    def batch_ended(self, now_s: float, demand: int) -> None:
+        """A batch is over; so many were in it or wait, each client that waits again counted once."""
         self._pays += _LEARNING * (float(self._has_come) - self._pays)
         self._has_come = False
         self._ended_s = now_s
-        self._demand = size + num_waiting
+        self._demand = demand
 
     def arrived(self, now_s: float) -> None:
         """Somebody came."""

@@ -105,7 +105,9 @@ class Scheduler:
             self._queue.refund(job.request.client, job.cost * (1.0 - job.fraction))
         if batch and not undone:
             self.speed.measured(sum(job.cost for job in batch), work_s)
-        self._window.batch_ended(now_s, len(batch), len(self._queue))
+        served = {job.request.client for job in batch} - {""}
+        others = sum(1 for job in self._queue if job.request.client not in served)
+        self._window.batch_ended(now_s, len(batch) + others)
         if not self._queue:
             self._queue.rest()
 
