@@ -9,7 +9,7 @@ import typer
 from voice_sculptor.cli import options as opt
 from voice_sculptor.cli.session import Session
 
-bench_app = typer.Typer(name="bench", help="Measure speed, quality or obedience.")
+bench_app = typer.Typer(name="bench", help="Measure speed, quality, obedience or how many can be served.")
 
 # What follows belongs to the measurement's own parser, `--help` included.
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
