@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 from voice_sculptor.bench import load, soak
+from voice_sculptor.bench.own_clips import Echoes
 from voice_sculptor.config import load_settings
 from voice_sculptor.controls import Controls
-from voice_sculptor.domain import AudioClip, SynthesisRequest
+from voice_sculptor.domain import SynthesisRequest
 from voice_sculptor.engines import fake_marks
 from voice_sculptor.engines.base import AudioChunk, EngineEvent
 from voice_sculptor.engines.fake import FakeCosts, FakeEngine, FakeOptions
+from voice_sculptor.events import Ready
+from voice_sculptor.studio import Studio
 
 
 def test_a_short_soak_keeps_its_promises() -> None:
@@ -74,10 +77,17 @@ def test_marks_are_read_at_any_level() -> None:
         for gain in (0.05, 5.0):
             read = fake_marks.read(np.float32(gain) * chunk.samples)
             assert read == fake_marks.code(request.text, 7, number)
-    clip = AudioClip(np.concatenate([chunk.samples for chunk in chunks]), 16_000)
-    assert soak._is_own(clip, request.text, 7, request.controls)
-    assert not soak._is_own(clip, request.text, 8, request.controls)
-    assert not soak._is_own(clip, request.text + " and so on", 7, request.controls)
+
+
+def test_another_engines_clips_are_compared_with_what_was_heard_before() -> None:
+    with Studio(load_settings(engine="fake"), FakeEngine()) as studio:
+        clips = Echoes(studio)
+        asked, other = clips._asked[0], clips._asked[-1]
+        (made,) = [
+            event.candidate for event in asked.begin(studio, clips.options) if isinstance(event, Ready)
+        ]
+        assert clips.is_own(asked, made)
+        assert not clips.is_own(other, made)
 
 
 def test_the_load_of_more_clients_goes_in_batches() -> None:
