@@ -48,9 +48,13 @@ class Batch:
                 part.delivery.close(part.indexes)
             return
         rest = [left for part in parts if (left := part.left())]
-        if shortage.is_shortage(error):
+        is_shortage = shortage.is_shortage(error)
+        if is_shortage:
             metrics.OUT_OF_MEMORY.inc()
-            shortage.free_caches(error)
+        elif not isinstance(error, VoiceSculptorError):
+            _log.error("The engine %s broke", self._engine.info.id, exc_info=error)
+        shortage.free_caches(error)
+        if is_shortage:
             is_smallest = sum(len(part.indexes) for part in parts) == 1
             self._speak_smaller(rest, error, is_last=is_again and is_smallest)
         else:
@@ -95,8 +99,6 @@ class Batch:
 
     def _speak_singly(self, parts: Sequence[Part], error: BaseException, is_last: bool) -> None:
         """Something else broke: nobody knows by whose fault, so that each is tried alone."""
-        if not isinstance(error, VoiceSculptorError):
-            _log.error("The engine %s broke", self._engine.info.id, exc_info=error)
         answer = _answer(error)
         for part in parts:
             if is_last:

@@ -8,7 +8,6 @@ its events.
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 import time
 from collections import deque
@@ -21,7 +20,6 @@ from voice_sculptor.engines.base import Engine
 from voice_sculptor.errors import Cancelled, ShuttingDown, SynthesisFailed, VoiceSculptorError
 from voice_sculptor.scheduling.batch import Batch
 from voice_sculptor.scheduling.job import (
-    END,
     CancelToken,
     Job,
     Loading,
@@ -31,6 +29,7 @@ from voice_sculptor.scheduling.job import (
 )
 from voice_sculptor.scheduling.limits import Limits, NoLimits
 from voice_sculptor.scheduling.loading import Loader
+from voice_sculptor.scheduling.reading import read
 from voice_sculptor.scheduling.scheduler import Scheduler
 from voice_sculptor.scheduling.shortage import PeakMemory
 
@@ -39,7 +38,6 @@ __all__ = ["CancelToken", "Loading", "Started", "Waiting", "Worker", "WorkerEven
 _log = logging.getLogger(__name__)
 
 _PAUSE_S = 0.1
-_SAY_AGAIN_S = 1.0
 
 
 class Worker:
@@ -157,7 +155,7 @@ class Worker:
         except VoiceSculptorError as error:
             job.end(error)
             raise
-        events = self._events_of(job)
+        events = read(job, self._withdraw)
         next(events)  # A generator that never began has no `finally`: closing it would leave the job queued.
         return events
 
@@ -227,45 +225,14 @@ class Worker:
         for job in [job for job in self._scheduler if job.cause_to_stop() is not None]:
             self._refuse(job, job.cause_to_stop() or Cancelled())
 
-    def _events_of(self, job: Job) -> Generator[WorkerEvent, None, None]:
-        def withdraw() -> None:
-            self._left.append(job)
-            with self._changed:
-                # A generator may be collected in the middle of our own work: then it is seen to at its end.
-                if not self._is_inside:
-                    with self._inside():
-                        self._changed.notify_all()
-
-        job.token.listen(withdraw)
-        try:
-            yield Started()  # Taken by `submit`.
-            while True:
-                try:
-                    event = job.events.get(timeout=self._patience_s(job))
-                except queue.Empty:
-                    if (cause := job.cause_to_stop()) is not None:
-                        raise cause from None
-                    if not job.is_running and job.place:
-                        yield job.waiting()
-                    continue
-                if event is END:
-                    return
-                if isinstance(event, BaseException):
-                    raise event
-                if job.token.is_cancelled:
-                    raise Cancelled
-                yield event  # type: ignore[misc]
-        finally:
-            job.token.forget(withdraw)
-            job.stop(Cancelled())
-            withdraw()
-
-    @staticmethod
-    def _patience_s(job: Job) -> float:
-        """How long its reader waits for an event before it looks around."""
-        if job.is_running or job.request.deadline_s is None:
-            return _SAY_AGAIN_S
-        return min(_SAY_AGAIN_S, max(0.0, job.request.deadline_s - time.monotonic()))
+    def _withdraw(self, job: Job) -> None:
+        """Its caller has left."""
+        self._left.append(job)
+        with self._changed:
+            # A generator may be collected in the middle of our own work: then it is seen to at its end.
+            if not self._is_inside:
+                with self._inside():
+                    self._changed.notify_all()
 
     def _run(self) -> None:
         try:

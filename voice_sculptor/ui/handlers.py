@@ -151,7 +151,12 @@ class Handlers:
         try:
             # Refused input leaves the earlier candidates where they are.
             events = self.studio.design(
-                text or "", fields.spec(), num_candidates=num_candidates, seed=read_seed(seed), token=token
+                text or "",
+                fields.spec(),
+                num_candidates=num_candidates,
+                seed=read_seed(seed),
+                token=token,
+                client=session,
             )
             run = self.shelf.new_run()
             yield Shown(render.progress(fractions, render.said("sending")), "", clears=True)
