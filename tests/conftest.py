@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,9 @@ for _name in [
 ]:
     del os.environ[_name]
 os.environ.pop("PORT", None)
+# What tests make is not the history of whoever runs them.
+os.environ["VOICE_SCULPTOR_DATA_DIR"] = tempfile.mkdtemp(prefix="voice-sculptor-test-")
+atexit.register(shutil.rmtree, os.environ["VOICE_SCULPTOR_DATA_DIR"], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
