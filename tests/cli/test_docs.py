@@ -26,6 +26,8 @@ HELP_PAGES = [
     ("serve",),
     ("setup",),
     ("download",),
+    ("kept",),
+    *(("kept", name) for name in ("add", "rename", "delete", "restore", "export")),
     ("bench",),
 ]
 

@@ -153,6 +153,25 @@ class Keeping:
         return tuple(voice.name for voice in self._engine.stock_voices())
 
 
+def engine_of_voice(name_or_path: str, engine: Engine, settings: Settings) -> str | None:
+    """The id of the engine that a kept voice or a voice file belongs to; `None` for a stock voice.
+
+    Args:
+        name_or_path: As for `Keeping.found`.
+        engine: Whose stock voices come first.
+        settings: Where the library is.
+
+    Raises:
+        UnknownVoice: There is none; this and all others as `Keeping.found`.
+    """
+    keeping = Keeping(settings, engine)
+    try:
+        found = keeping.found(name_or_path).engine
+    finally:
+        keeping.close()
+    return None if found == engine.info.id else found
+
+
 def limits_of(settings: Settings) -> Limits:
     """The bounds that the settings ask for."""
     return Limits(history_days=settings.history_days, history_bytes=settings.history_bytes)
