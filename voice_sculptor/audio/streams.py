@@ -2,10 +2,11 @@
 
 | format | the stream |
 |---|---|
-| wav | 16-bit PCM; both lengths in the header are 0, as they are not known when it is sent: readers go on to the end |
+| wav | 16-bit PCM under the header of a file that is still being written: its lengths claim nothing, readers go on to the end |
 | pcm | bare 16-bit samples, little end first |
-| flac | as the file, its total length left open |
 | mp3, opus | as the file |
+
+FLAC is none of them: its readers take a length that is left open for an endless one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-StreamFormat = Literal["wav", "mp3", "flac", "opus", "pcm"]
+StreamFormat = Literal["wav", "mp3", "opus", "pcm"]
 
 PCM_RATE = 24_000
 """Hz of bare samples, which carry no rate of their own."""
@@ -153,4 +154,4 @@ class _Sink(io.RawIOBase):
 
 def _wav_header(sample_rate: int) -> bytes:
     fmt = struct.pack("<HHIIHH", 1, 1, sample_rate, 2 * sample_rate, 2, 16)
-    return b"RIFF" + struct.pack("<I", 0) + b"WAVEfmt " + struct.pack("<I", 16) + fmt + b"data" + struct.pack("<I", 0)
+    return b"RIFF" + struct.pack("<I", 8) + b"WAVEfmt " + struct.pack("<I", 16) + fmt + b"data" + bytes(4)
