@@ -67,6 +67,7 @@ class Settings(BaseSettings):
         presets_dir: Preset files of the user, beside those that ship; `None` for none.
         data_dir: Kept voices.
         max_queue: Most requests that wait for the device.
+        batch_window_ms: Longest wait for company between two batches, milliseconds; 0 for none.
         concurrency: Most page events that run at once.
         max_text_chars: Longest text of one request, characters.
         preload: Load the engine whole at the start (`True`) or when it is first needed (`False`); `None` leaves it to
@@ -81,6 +82,8 @@ class Settings(BaseSettings):
         top_k: Number of tokens that are sampled from, 0–1000; 0 takes all.
         repetition_penalty: 1–2; 1 is none.
         slots: Candidates that are made side by side, 1–64.
+        max_concurrent_requests: Most requests on the device at once; `None` leaves it to the engine.
+        max_batch_size: Most requests of one batch; `None` takes the engine's own bound.
         api_keys: Keys of the HTTP API, plain or as `sha256:…`; kept as the latter. None leaves it open.
         api_keys_file: More of them, one a line.
         page_login: Logins of the page, `USER:PASSWORD` or `USER:sha256:…`; kept as the latter. None leaves it open.
@@ -108,6 +111,7 @@ class Settings(BaseSettings):
     presets_dir: Path | None = None
     data_dir: Path = Field(default_factory=lambda: _beside_or_home("data"))
     max_queue: int = Field(16, ge=1, le=10_000)
+    batch_window_ms: float = Field(50.0, ge=0.0, le=10_000.0)
     concurrency: int = Field(2, ge=1, le=64)
     max_text_chars: int = Field(20_000, ge=1, le=1_000_000)
     preload: bool | None = None
@@ -121,6 +125,8 @@ class Settings(BaseSettings):
     top_k: int | None = Field(None, ge=0, le=1000)
     repetition_penalty: float | None = Field(None, ge=1.0, le=2.0)
     slots: int | None = Field(None, ge=1, le=64)
+    max_concurrent_requests: int | None = Field(None, ge=1, le=10_000)
+    max_batch_size: int | None = Field(None, ge=1, le=64)
     api_keys: Annotated[Listed, AfterValidator(access.hashed_keys)] = ()
     api_keys_file: Path | None = None
     page_login: Annotated[Listed, AfterValidator(access.hashed_logins)] = ()

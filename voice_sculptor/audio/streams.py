@@ -2,7 +2,7 @@
 
 | format | the stream |
 |---|---|
-| wav | 16-bit PCM under the header of a file that is still being written: its lengths claim nothing, readers go on to the end |
+| wav | 16-bit PCM under the header of an unfinished file: its lengths claim nothing, readers go on to the end |
 | pcm | bare 16-bit samples, little end first |
 | mp3, opus | as the file |
 
