@@ -24,7 +24,9 @@ _ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*/?")
 
 def split(value: Any) -> Any:
     """One string as the values between its commas and spaces; anything else as it is."""
-    return tuple(re.split(r"[,\s]+", value.strip())) if isinstance(value, str) and value.strip() else value or ()
+    return (
+        tuple(re.split(r"[,\s]+", value.strip())) if isinstance(value, str) and value.strip() else value or ()
+    )
 
 
 def hash_secret(secret: str) -> str:

@@ -66,10 +66,6 @@ class BodyTooLarge(InvalidRequest):
         )
 
 
-class NotAcceptable(InvalidRequest):
-    """None of the kinds of answer that are asked for can be given."""
-
-
 class MissingKey(VoiceSculptorError):
     """No key, or none of ours."""
 
@@ -124,6 +120,22 @@ class NotReady(CapacityError):
         )
 
 
+class NoCloning(InvalidRequest):
+    """References were sent, which nothing here speaks like.
+
+    Args:
+        title: Of the engine.
+    """
+
+    def __init__(self, title: str) -> None:
+        super().__init__(
+            f"{title} does not speak like a recording: 'references' cannot be followed.",
+            f"{title} 不能模仿录音：无法使用 references。",
+            fix_en="Leave 'references' out and give a 'reference_id', or design a voice with POST /v1/design.",
+            fix_zh="请去掉 references，改用 reference_id，或用 POST /v1/design 设计声音。",
+        )
+
+
 class InternalError(VoiceSculptorError):
     """A fault of ours."""
 
@@ -155,7 +167,6 @@ STATUSES: dict[type[VoiceSculptorError], int] = {
     UnknownAddress: 404,
     UnknownClip: 404,
     WrongMethod: 405,
-    NotAcceptable: 406,
     BodyTooLarge: 413,
     MissingKey: 401,
     ForbiddenAddress: 403,

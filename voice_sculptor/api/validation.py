@@ -46,9 +46,7 @@ _SAID: dict[str, tuple[str, str]] = {
 }
 
 
-def wrong_field(
-    errors: Sequence[Mapping[str, Any]], model: type[BaseModel] | None = None
-) -> InvalidRequest:
+def wrong_field(errors: Sequence[Mapping[str, Any]], model: type[BaseModel] | None = None) -> InvalidRequest:
     """The first fault that pydantic found, in both languages.
 
     Args:
