@@ -26,8 +26,8 @@ from voice_sculptor.domain import Preset
 from voice_sculptor.errors import VoiceSculptorError
 from voice_sculptor.studio import Studio
 
-
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+_ROUTERS = (making.router, listings.router, state.router)
 _ALONE = ("/health", "/ready", "/metrics")
 _BODIES = {
     "/v1/design": schemas.DesignRequest,
@@ -60,7 +60,7 @@ def create_app(studio: Studio, settings: Settings | None = None, presets: Iterab
     )
     app.state.studio = studio
     app.state.presets = tuple(presets)
-    for router in (making.router, listings.router, state.router):
+    for router in _ROUTERS:
         app.include_router(router)
     for path in ("/v1", "/v1/{rest:path}", *_ALONE):
         app.add_api_route(path, _nothing_here, methods=_METHODS, include_in_schema=False)
@@ -79,15 +79,25 @@ def create_app(studio: Studio, settings: Settings | None = None, presets: Iterab
             allow_headers=["Authorization", "Content-Type", "Accept-Language", "X-Request-Id"],
             expose_headers=["X-Request-Id", "X-Seed", "X-Ignored", "X-Sample-Rate", "Retry-After"],
         )
+    document = app.openapi
+
+    def without_422() -> dict[str, Any]:
+        # FastAPI's own answer to wrong fields, which is 400 here.
+        whole = document()
+        for operations in whole["paths"].values():
+            for operation in operations.values():
+                operation["responses"].pop("422", None)
+        return whole
+
+    app.openapi = without_422  # type: ignore[method-assign]
     return app
 
 
 def _nothing_here(request: Request) -> Response:
     methods: set[str] = set()
-    for route in request.app.router.routes:
-        if isinstance(route, APIRoute) and route.endpoint is not _nothing_here:
-            match, _ = route.matches(request.scope)
-            if match is not Match.NONE:
+    for router in _ROUTERS:
+        for route in router.routes:
+            if isinstance(route, APIRoute) and route.matches(request.scope)[0] is not Match.NONE:
                 methods |= route.methods
     if methods:
         allowed = ", ".join(sorted(methods))

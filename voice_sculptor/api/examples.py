@@ -65,7 +65,6 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     **_error(404, "There is no such voice, model or address."),
     **_error(405, "The address does not take this method."),
     **_error(413, "The text or the body is too long."),
-    **_error(422, "Not used; faults of fields are 400."),
     **_error(429, "Too many requests; see `Retry-After`."),
     **_error(500, "A fault of the server."),
     **_error(503, "Busy, not ready, or the engine broke; see `Retry-After`."),

@@ -22,7 +22,8 @@ class Work(Generic[T]):
     """An iterator that runs on a thread of its own, as its request would otherwise hold one of a shared pool.
 
     Args:
-        make: Makes the iterator, of items that are not `None`, on that thread; the token it is given is set once nobody waits any more.
+        make: Makes the iterator, of items that are not `None`, on that thread; the token it is given is set once nobody
+            waits any more.
     """
 
     def __init__(self, make: Callable[[CancelToken], Iterator[T]]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-
 from fastapi import APIRouter, Request, Response
 
 from voice_sculptor.api import making
