@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Match
@@ -29,7 +30,7 @@ from voice_sculptor.studio import Studio
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 _ROUTERS = (making.router, listings.router, state.router)
 _ALONE = ("/health", "/ready", "/metrics")
-_BODIES = {
+_BODIES: dict[str, type[BaseModel]] = {
     "/v1/design": schemas.DesignRequest,
     "/v1/audio/speech": schemas.SpeechRequest,
     "/v1/tts": schemas.TtsRequest,
@@ -98,7 +99,7 @@ def _nothing_here(request: Request) -> Response:
     for router in _ROUTERS:
         for route in router.routes:
             if isinstance(route, APIRoute) and route.matches(request.scope)[0] is not Match.NONE:
-                methods |= route.methods
+                methods.update(route.methods or ())
     if methods:
         allowed = ", ".join(sorted(methods))
         answer = error_answer(errors.WrongMethod(request.method, allowed), caller_of(request.scope))

@@ -24,14 +24,16 @@ router = APIRouter(tags=["making"])
 Begin = Callable[[CancelToken], Iterator[StudioEvent]]
 
 
-@router.post("/v1/design", summary="Design voices", responses={200: DESIGNED})
+@router.post("/v1/design", summary="Design voices", responses={200: DESIGNED}, response_class=Response)
 async def design(request: Request, asked: DesignRequest) -> Response:
     """Makes new voices from words and controls, measured, the best first; each comes with its audio in base64."""
     studio, caller = _studio(request), caller_of(request.scope)
     return Json(await run(request, lambda token: making.design(studio, asked, caller, token)))
 
 
-@router.post("/v1/audio/speech", summary="Speak a text (OpenAI)", responses={200: AUDIO})
+@router.post(
+    "/v1/audio/speech", summary="Speak a text (OpenAI)", responses={200: AUDIO}, response_class=Response
+)
 async def speech(request: Request, asked: SpeechRequest) -> Response:
     """Speaks a text with a stock voice, or with one that `/v1/design` made."""
     studio, caller = _studio(request), caller_of(request.scope)
@@ -44,7 +46,7 @@ async def speech(request: Request, asked: SpeechRequest) -> Response:
     return await _audio(request, begin, asked.response_format, is_streamed=is_streamed, is_sse=is_sse)
 
 
-@router.post("/v1/tts", summary="Speak a text (Fish Speech)", responses={200: AUDIO})
+@router.post("/v1/tts", summary="Speak a text (Fish Speech)", responses={200: AUDIO}, response_class=Response)
 async def tts(request: Request, asked: TtsRequest) -> Response:
     """Speaks a text with a voice by its name, or with a new one; sampling settings hold where the engine has them."""
     studio, caller = _studio(request), caller_of(request.scope)

@@ -66,6 +66,7 @@ def ready(request: Request) -> Json:
 @router.get(
     "/metrics",
     summary="Metrics (Prometheus)",
+    response_class=Response,
     responses={
         200: {
             "description": "All series in Prometheus' text format.",
