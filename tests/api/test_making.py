@@ -48,7 +48,7 @@ def test_design_gives_candidates_with_all_that_is_known_of_them(api: httpx.Clien
     for each in made["candidates"]:
         clip = decode(base64.b64decode(each["audio"]))
         assert clip.duration_s == pytest.approx(each["duration_s"], abs=0.01)
-        assert each["measured"]["f0_hz"] > 0
+        assert each["measured"]["loudness_lufs"] < 0
         assert each["rtf"] > 0
         assert each["voice"]["state"]["f0_hz"] > 0
     assert made["understood"]["controls"]["gender"]["value"] == "male"

@@ -1,4 +1,4 @@
-"""Starting the page: port, address, safety, a clean end."""
+"""Starting the page and the API in one process, on one port: address, safety, a clean end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from voice_sculptor.errors import ConfigError
 
 if TYPE_CHECKING:
     import gradio as gr
+    from fastapi import FastAPI
 
     from voice_sculptor.engines.base import Engine, EngineInfo
 
@@ -97,7 +98,7 @@ def serve(settings: Settings, open_browser: bool = False) -> None:
 def running(
     settings: Settings, engine: Engine | None = None, choice: Choice | None = None
 ) -> Iterator[tuple[str, Port]]:
-    """The page as long as the block lasts; entered once it answers.
+    """Page and API as long as the block lasts; entered once they answer.
 
     Args:
         settings: As for `serve`.
@@ -111,7 +112,6 @@ def running(
     # Before Gradio is imported: it reads these once.
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-    _keep_loopback_off_proxies()
 
     from voice_sculptor.presets import load_presets, shipped_presets_dir
     from voice_sculptor.studio import Studio
@@ -121,52 +121,64 @@ def running(
     os.environ["GRADIO_TEMP_DIR"] = str(shelf.path)
     folders = [shipped_presets_dir(), *([settings.presets_dir] if settings.presets_dir else [])]
     presets = load_presets(*folders)
-    page: gr.Blocks | None = None
-    with Studio(settings, engine) as studio:
-        try:
-            from voice_sculptor.ui.handlers import Handlers
-            from voice_sculptor.ui.page import build_page
+    with ExitStack() as stack:
+        stack.callback(shelf.close)
+        studio = stack.enter_context(Studio(settings, engine))
+        from voice_sculptor.api.app import create_app
+        from voice_sculptor.api.serving import listening
+        from voice_sculptor.ui.handlers import Handlers
+        from voice_sculptor.ui.page import build_page
 
-            page = build_page(Handlers(studio, presets, shelf, choice))
-            url = launch(page, settings, port.number)
-            # After the page answers: importing torch beside Gradio would delay both.
-            if settings.preload is not False:
-                studio.preload()
-            yield url, port
-        finally:
-            if page is not None:
-                page.close(verbose=False)
-            shelf.close()
+        app = create_app(studio, settings, presets)
+        page = build_page(Handlers(studio, presets, shelf, choice))
+        mount(page, app, settings, port.number)
+        stack.enter_context(listening(app, settings, port.number))
+        # Before the server ends, which waits for what the page's open tabs listen to.
+        stack.callback(page.close, verbose=False)
+        # After the page answers: importing torch beside Gradio would delay both.
+        if settings.preload is not False:
+            studio.preload()
+        yield f"http://{_shown(settings.host)}:{port.number}", port
 
 
-def launch(page: gr.Blocks, settings: Settings, port: int) -> str:
-    """Start to serve a page; returns its address once it answers."""
+def mount(page: gr.Blocks, app: FastAPI, settings: Settings, port: int) -> None:
+    """Put a page beside the API, at `/`."""
+    import gradio as gr
     from starlette.middleware import Middleware
+    from starlette.routing import Mount
 
+    from voice_sculptor.api.security import is_login
     from voice_sculptor.ui.doors import Doors
     from voice_sculptor.ui.theme import head, make_theme
 
     page.queue(max_size=2 * settings.max_queue, default_concurrency_limit=settings.concurrency)
-    page.launch(
+    # A waiting request holds a thread; the light events need some beside them.
+    page.max_threads = settings.max_queue + settings.concurrency + 40
+    page._queue.max_thread_count = page.max_threads
+
+    def may_enter(user: str, password: str) -> bool:
+        return is_login(user, password, settings.page_login)
+
+    gr.mount_gradio_app(
+        app,
+        page,
+        "/",
         server_name=settings.host,
         server_port=port,
-        # A waiting request holds a thread; the light events need some beside them.
-        max_threads=settings.max_queue + settings.concurrency + 40,
+        auth=may_enter if settings.page_login else None,
+        root_path=settings.root_path or None,
         theme=make_theme(),
         head=head(),
         footer_links=[],
         run_history=False,
-        share=False,
+        show_error=False,
         ssr_mode=False,
         pwa=False,
         mcp_server=False,
         enable_monitoring=False,
         app_kwargs={"middleware": [Middleware(Doors)]},
-        quiet=True,
-        prevent_thread_lock=True,
-        inbrowser=False,
     )
-    return f"http://{_shown(settings.host)}:{port}"
+    page.app = next(route.app for route in reversed(app.router.routes) if isinstance(route, Mount))
 
 
 def _notes(settings: Settings, port: Port) -> Iterator[str]:
@@ -218,11 +230,3 @@ def _shown(host: str) -> str:
     if host in ("0.0.0.0", "::"):
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
-
-
-def _keep_loopback_off_proxies() -> None:
-    # Gradio asks its own server whether it is up, through whatever HTTP_PROXY says.
-    local = ("localhost", "127.0.0.1", "::1")
-    for name in ("NO_PROXY", "no_proxy"):
-        given = [each for each in os.environ.get(name, "").split(",") if each]
-        os.environ[name] = ",".join([*given, *(each for each in local if each not in given)])
