@@ -55,7 +55,6 @@ def create_app(studio: Studio, settings: Settings | None = None, presets: Iterab
         summary="Describe a voice, hear candidates, speak with the best.",
         docs_url=None,
         redoc_url=None,
-        root_path=settings.root_path,
         responses=ERRORS,
         redirect_slashes=False,
     )

@@ -41,6 +41,9 @@ class Gate:
             return
         caller = new_caller(scope)
         scope.setdefault("state", {})["caller"] = caller
+        if self._root_path:
+            # The proxy may leave its prefix in the path or take it off: routing understands both.
+            scope["root_path"] = self._root_path
         named = _Named(send, caller.request_id)
         try:
             self._check(scope, caller)

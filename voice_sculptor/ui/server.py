@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voice_sculptor.config import Settings
+from voice_sculptor.domain import Notice
 from voice_sculptor.engines.registry import Choice, choose_engine, create_engine, unused_settings
 from voice_sculptor.errors import ConfigError
 
@@ -185,12 +186,29 @@ def _notes(settings: Settings, port: Port) -> Iterator[str]:
     if port.skipped:
         busy = ", ".join(map(str, port.skipped))
         yield f"Port {busy} is busy; using {port.number}. 端口 {busy} 已被占用，改用 {port.number}。"
-    if not _is_loopback(settings.host):
-        yield (
-            f"WARNING: open to the network on {settings.host} without a password. Everyone who can reach this "
-            "machine can use it.\n"
-            f"警告：正在 {settings.host} 上对网络开放且没有密码，能访问这台机器的人都可以使用。"
+    if warning := open_to_all(settings):
+        yield f"WARNING: {warning.en}\n警告：{warning.zh}"
+
+
+def open_to_all(settings: Settings) -> Notice | None:
+    """What to say, loudly, where strangers can use the studio."""
+    if _is_loopback(settings.host) or settings.page_login:
+        return None
+    if settings.api_keys or settings.api_keys_file:
+        return Notice(
+            "open",
+            f"the API asks for a key, but the page is open to the network on {settings.host} without a login. Everyone "
+            "who can reach this machine can use it. Set VOICE_SCULPTOR_PAGE_LOGIN=USER:PASSWORD.",
+            f"API 需要密钥，但页面正在 {settings.host} 上对网络开放且无需登录，能访问这台机器的人都可以使用。"
+            "请设置 VOICE_SCULPTOR_PAGE_LOGIN=用户名:密码。",
         )
+    return Notice(
+        "open",
+        f"open to the network on {settings.host} without a password. Everyone who can reach this machine can use it. "
+        "Set VOICE_SCULPTOR_PAGE_LOGIN=USER:PASSWORD.",
+        f"正在 {settings.host} 上对网络开放且没有密码，能访问这台机器的人都可以使用。"
+        "请设置 VOICE_SCULPTOR_PAGE_LOGIN=用户名:密码。",
+    )
 
 
 def _chosen(info: EngineInfo, choice: Choice) -> str:
