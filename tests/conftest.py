@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,9 @@ os.environ.pop("PORT", None)
 # Processes that share the cores: with all the threads each they would wait for one another.
 if _count := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // int(_count))))
+# What tests make is not the history of whoever runs them.
+os.environ["VOICE_SCULPTOR_DATA_DIR"] = tempfile.mkdtemp(prefix="voice-sculptor-test-")
+atexit.register(shutil.rmtree, os.environ["VOICE_SCULPTOR_DATA_DIR"], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,9 @@ class Settings(BaseSettings):
         port: Port of the page; `None` takes 7860, or 6006 where that is busy.
         checkpoints_dir: Model weights.
         presets_dir: Preset files of the user, beside those that ship; `None` for none.
-        data_dir: Kept voices.
+        data_dir: The library: kept voices, and the history of what was made.
+        history_days: How long the history goes back, days, 0–3650; 0 keeps none.
+        history_bytes: Most bytes that the history takes, the oldest make room; 0 keeps none.
         max_queue: Most requests that wait for the device.
         batch_window_ms: Longest wait for company between two batches, milliseconds; 0 for none.
         concurrency: Most page events that run at once.
@@ -110,6 +112,8 @@ class Settings(BaseSettings):
     )
     presets_dir: Path | None = None
     data_dir: Path = Field(default_factory=lambda: _beside_or_home("data"))
+    history_days: float = Field(30.0, ge=0.0, le=3650.0)
+    history_bytes: int = Field(1_000_000_000, ge=0, le=10**15)
     max_queue: int = Field(16, ge=1, le=10_000)
     batch_window_ms: float = Field(50.0, ge=0.0, le=10_000.0)
     concurrency: int = Field(2, ge=1, le=64)

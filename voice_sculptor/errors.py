@@ -8,12 +8,14 @@
     │   ├── TextTooLong
     │   ├── UnsupportedControl  unknown control, level or value
     │   ├── UnknownVoice
+    │   ├── UnknownRecording
     │   ├── UnknownPreset
     │   ├── InvalidAudio        a recording that cannot be read
     │   └── InvalidVoiceFile
     ├── PresetError             a preset file is wrong (file, field)
     ├── ConfigError             a setting, flag or variable is wrong
     ├── OutputError             a file or folder cannot be written
+    ├── LibraryError            the library of kept voices cannot be used
     ├── EngineError
     │   ├── UnknownEngine
     │   ├── WeightsNotFound     with the command that gets them
@@ -113,6 +115,12 @@ class UnknownVoice(InvalidRequest):
     exit_code = 3
 
 
+class UnknownRecording(InvalidRequest):
+    """No clip of that digest in the library."""
+
+    exit_code = 3
+
+
 class UnknownPreset(InvalidRequest):
     """No preset of that name."""
 
@@ -141,6 +149,12 @@ class ConfigError(VoiceSculptorError):
 
 class OutputError(VoiceSculptorError):
     """A result cannot be written."""
+
+    exit_code = 4
+
+
+class LibraryError(VoiceSculptorError):
+    """The library of kept voices cannot be opened, read or written."""
 
     exit_code = 4
 

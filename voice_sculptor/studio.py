@@ -10,8 +10,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,6 +19,8 @@ from voice_sculptor.controls import Controls
 from voice_sculptor.domain import (
     MAX_CANDIDATES,
     MAX_SEED,
+    AudioClip,
+    Candidate,
     Notice,
     SynthesisRequest,
     TextLanguage,
@@ -33,16 +34,19 @@ from voice_sculptor.errors import (
     EmptyText,
     InvalidRequest,
     TextTooLong,
-    UnknownVoice,
 )
 from voice_sculptor.events import Failed, Planned, StudioEvent
 from voice_sculptor.language.conflicts import merge
 from voice_sculptor.language.description import understand
 from voice_sculptor.language.text import speakable
-from voice_sculptor.library.voice_files import SUFFIX, load_voice
+from voice_sculptor.library.keeping import Keeping
 from voice_sculptor.scheduling.worker import CancelToken, Started, Worker
 from voice_sculptor.takes import Take, warm_measuring
 from voice_sculptor.timbre import Timbre
+
+if TYPE_CHECKING:
+    from voice_sculptor.library.records import KeptVoice
+    from voice_sculptor.library.store import Library
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class Studio:
     def __init__(self, settings: Settings | None = None, engine: Engine | None = None) -> None:
         self.settings = settings or load_settings()
         self.engine: Engine = engine or create_engine(self.settings.engine, self.settings)
+        self._keeping = Keeping(self.settings, self.engine)
         self.worker = Worker(
             self.engine,
             self.settings.device,
@@ -94,8 +99,11 @@ class Studio:
         threading.Thread(target=warm_measuring, name="measuring", daemon=True).start()
 
     def close(self) -> None:
-        """Stop the work and free the device."""
-        self.worker.close()
+        """Stop the work, free the device, let go of the library."""
+        try:
+            self.worker.close()
+        finally:
+            self._keeping.close()
 
     def design(
         self,
@@ -231,34 +239,72 @@ class Studio:
             )
         return Reading(understood, controls, timbre, notices)
 
+    @property
+    def library(self) -> Library:
+        """Kept voices and the record of what was made, in `settings.data_dir`; opened at the first use.
+
+        Raises:
+            LibraryError: It cannot be opened.
+            ShuttingDown: The studio is closed.
+        """
+        return self._keeping.library
+
+    def keep(
+        self, made: Candidate | Voice, name: str | None = None, audio: AudioClip | None = None
+    ) -> KeptVoice:
+        """Keep a candidate, with its clip, or any voice.
+
+        Args:
+            made: What to keep.
+            name: What to call it; `None` takes its own. Where that is taken, also by a stock voice, it gets a number.
+            audio: A clip of the voice; `None` takes the candidate's.
+
+        Raises:
+            InvalidRequest: The name is empty or too long.
+            OutputError: The clip cannot be written.
+            LibraryError: The library cannot be used.
+        """
+        return self._keeping.keep(made, name, audio)
+
+    def rename_voice(self, id: str, name: str) -> KeptVoice:
+        """Give a kept voice another name, as `keep`.
+
+        Raises:
+            UnknownVoice: There is none of that id.
+            InvalidRequest: The name is empty or too long.
+        """
+        return self._keeping.rename(id, name)
+
+    def restore_voice(self, id: str) -> KeptVoice:
+        """Bring back a kept voice that was deleted; its name as with `keep`.
+
+        Raises:
+            UnknownVoice: No deleted one has that id.
+        """
+        return self._keeping.restore(id)
+
+    def voice_named(self, name: str) -> Voice:
+        """A stock voice by name, or a kept one by name or id; no name ever touches the file system.
+
+        Raises:
+            UnknownVoice: Neither; the sentence names near ones.
+            InvalidVoiceFile: The kept one is damaged.
+            LibraryError: The library cannot be used.
+        """
+        return self._keeping.named(name)
+
     def find_voice(self, name_or_path: str) -> Voice:
-        """A stock voice by name, or a kept one by file.
+        """As `voice_named`, and then a voice file. For those only who may read this machine's files.
 
         Args:
             name_or_path: As in `speak --voice`.
 
         Raises:
-            UnknownVoice: Neither; the sentence names near ones.
+            UnknownVoice: None of these; the sentence names near ones.
             InvalidVoiceFile: The file is not a voice.
+            LibraryError: The library cannot be used.
         """
-        names = [voice.name for voice in self.engine.stock_voices()]
-        if name_or_path in names:
-            return Voice(
-                name=name_or_path, engine=self.engine.info.id, state=self.engine.stock_state(name_or_path)
-            )
-        if name_or_path.endswith(SUFFIX) or Path(name_or_path).suffix == ".json":
-            return load_voice(Path(name_or_path))
-        import difflib
-
-        near = difflib.get_close_matches(name_or_path, names, n=3, cutoff=0.4)
-        raise UnknownVoice(
-            f"There is no voice named {name_or_path!r}.",
-            f"没有名为 {name_or_path!r} 的声音。",
-            fix_en=(f"Did you mean {', '.join(near)}? " if near else "")
-            + "`voice-sculptor voices` lists all; a kept voice is given as its .voice.json file.",
-            fix_zh=(f"您是不是想用 {'、'.join(near)}？" if near else "")
-            + "用 `voice-sculptor voices` 查看全部；自己保存的声音请给出 .voice.json 文件。",
-        )
+        return self._keeping.found(name_or_path)
 
     def _checked_text(self, text: str) -> str:
         limit = min(self.settings.max_text_chars, self.engine.info.max_text_chars)
@@ -308,7 +354,7 @@ class Studio:
                     elif isinstance(event, CandidateDone):
                         take = takes.pop(event.index, begin(free_since_s))
                         free_since_s = event.at_s
-                        yield take.finish(event)
+                        yield self._keeping.recorded(request, take.finish(event))
                     elif isinstance(event, CandidateFailed):
                         takes.pop(event.index, None)
                         yield Failed(event.index, event.error)

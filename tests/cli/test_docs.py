@@ -27,6 +27,8 @@ HELP_PAGES = [
     ("setup",),
     ("download",),
     ("doctor",),
+    ("kept",),
+    *(("kept", name) for name in ("add", "rename", "delete", "restore", "export")),
     ("bench",),
 ]
 

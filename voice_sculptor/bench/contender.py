@@ -29,7 +29,9 @@ def ours(checkpoints_dir: Path, threads: int, is_warm: bool) -> Speak:
     from voice_sculptor.studio import Studio
 
     torch.set_num_threads(threads)
-    studio = Studio(load_settings(engine="kokoro", device="cpu", checkpoints_dir=checkpoints_dir))
+    studio = Studio(
+        load_settings(engine="kokoro", device="cpu", checkpoints_dir=checkpoints_dir, history_bytes=0)
+    )
     studio.preload()
     while not (studio.worker.has_preloaded or (studio.worker.is_loaded and not is_warm)):
         time.sleep(0.005)

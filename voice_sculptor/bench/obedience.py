@@ -244,7 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     parts = options.part or ["series", "presets"]
     figures: dict[str, Any] = {}
-    with Studio(load_settings(engine="kokoro")) as studio:
+    with Studio(load_settings(engine="kokoro", history_bytes=0)) as studio:
         if "series" in parts:
             rows = list(series(studio, options.texts, options.presets))
             figures["series"] = [asdict(row) for row in rows]

@@ -164,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args(arguments)
     judges = _Judges()
-    with Studio(load_settings(engine="kokoro")) as studio:
+    with Studio(load_settings(engine="kokoro", history_bytes=0)) as studio:
         rows = measure(studio, judges, SENTENCES[: max(1, options.sentences)])
     figures: list[dict[str, Any]] = [asdict(row) for row in rows]
     sys.stdout.write((json.dumps(figures, indent=2) if options.json else report(rows)) + "\n")

@@ -114,7 +114,10 @@ def speak(
     voice: Annotated[
         str,
         typer.Option(
-            "--voice", "-v", metavar="NAME|FILE", help="A stock voice's name or a .voice.json file."
+            "--voice",
+            "-v",
+            metavar="NAME|ID|FILE",
+            help="A stock voice's name, a kept one's name or id, or a .voice.json file.",
         ),
     ],
     *,
@@ -137,14 +140,14 @@ def speak(
     engine: opt.EngineSettings,
     as_json: opt.Json = False,
 ) -> None:
-    """Speak a text with a stock voice or one made by `design`."""
+    """Speak a text with a stock voice, a kept one or one made by `design`."""
     from voice_sculptor.audio.io import SUFFIXES, encode, write_bytes
     from voice_sculptor.cli.output import check_folder, write_new
     from voice_sculptor.config import load_settings
     from voice_sculptor.controls import parse_controls
     from voice_sculptor.domain import safe_stem
-    from voice_sculptor.engines.registry import engine_with_voice
-    from voice_sculptor.library.voice_files import load_voice
+    from voice_sculptor.engines.registry import create_engine, engine_with_voice
+    from voice_sculptor.library.keeping import engine_of_voice
     from voice_sculptor.studio import Studio
 
     session: Session = ctx.obj
@@ -153,9 +156,10 @@ def speak(
     changes = parse_controls(settings or [])
     target, audio_format = _target(out, audio_format)
     folder = (out or Path()) if target is None else target.parent
-    if run.engine == "auto" and voice.endswith(".json"):
-        run = run.model_copy(update={"engine": load_voice(Path(voice)).engine})
     chosen = engine_with_voice(voice, run)
+    if run.engine == "auto" and (owner := engine_of_voice(voice, chosen, run)):
+        run = run.model_copy(update={"engine": owner})
+        chosen = create_engine(owner, run)
 
     def save(candidate: Candidate) -> Saved:
         audio = encode(candidate.audio, audio_format)

@@ -39,6 +39,9 @@ EngineId = Annotated[
 CheckpointsDir = Annotated[
     Path | None, typer.Option("--checkpoints-dir", metavar="DIR", help="Where the model weights are.")
 ]
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", metavar="DIR", help="Where kept voices and the history are.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else on stdout.")]
 
 
@@ -81,6 +84,8 @@ _ENGINE_FLAGS: dict[str, Any] = {
     "slots": Annotated[
         int | None, typer.Option("--slots", metavar="N", help="Candidates made side by side, 1 to 64.")
     ],
+    # No engine's, but of the same commands.
+    "data_dir": DataDir,
 }
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -17,9 +18,11 @@ class Session:
 
     Attributes:
         language: Of messages, `"zh"` or `"en"`.
+        data_dir: `--data-dir` as far as it was given before a command of `kept`.
     """
 
     language: str = "en"
+    data_dir: Path | None = None
 
     def pick(self, en: str, zh: str) -> str:
         """The sentence in the language of the session."""

@@ -55,22 +55,35 @@ def load_voice(path: Path) -> Voice:
         with path.open("rb") as file:
             raw = file.read(_MAX_BYTES + 1)
     except OSError as error:
-        raise _invalid(path, error.strerror or str(error)) from error
+        raise _invalid(str(path), error.strerror or str(error)) from error
+    return parse_voice(raw, str(path))
+
+
+def parse_voice(raw: bytes, source: str) -> Voice:
+    """Read a voice from the content of its file.
+
+    Args:
+        raw: As `voice_bytes` gives it.
+        source: Where it is from, for the sentence.
+
+    Raises:
+        InvalidVoiceFile: Too large, not JSON, or of another layout.
+    """
     if len(raw) > _MAX_BYTES:
-        raise _invalid(path, f"more than {_MAX_BYTES:,} bytes")
+        raise _invalid(source, f"more than {_MAX_BYTES:,} bytes")
     try:
         return Voice.model_validate(json.loads(raw))
     except ValidationError as error:
         first = error.errors()[0]
-        raise _invalid(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise _invalid(source, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
     except (ValueError, RecursionError) as error:
-        raise _invalid(path, "not JSON") from error
+        raise _invalid(source, "not JSON") from error
 
 
-def _invalid(path: Path, why: str) -> InvalidVoiceFile:
+def _invalid(source: str, why: str) -> InvalidVoiceFile:
     return InvalidVoiceFile(
-        f"{path} is not a voice file ({why}).",
-        f"{path} 不是有效的声音文件（{why}）。",
+        f"{source} is not a voice file ({why}).",
+        f"{source} 不是有效的声音文件（{why}）。",
         fix_en="Voice files are made by `voice-sculptor design` and end in .voice.json.",
         fix_zh="声音文件由 `voice-sculptor design` 生成，以 .voice.json 结尾。",
     )
