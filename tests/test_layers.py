@@ -15,10 +15,10 @@ PACKAGE = "voice_sculptor"
 
 LAYERS = (
     ("__init__", "domain", "errors", "controls", "timbre", "plain_yaml"),
-    ("config", "metrics", "language", "audio", "device", "targets"),
+    ("access", "config", "metrics", "language", "audio", "device", "targets"),
     ("engines",),
     ("scheduling",),
-    ("library", "presets", "events", "takes", "studio", "doctor", "obedience"),
+    ("library", "presets", "events", "takes", "documents", "studio", "doctor", "obedience"),
     ("ui", "api", "cli", "bench", "__main__"),
 )
 """Each unit imports from its own layer and those before it."""

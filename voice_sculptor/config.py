@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, Field, ValidationError, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, ValidationError, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from voice_sculptor import access
 from voice_sculptor.errors import ConfigError
 
 PREFIX = "VOICE_SCULPTOR_"
@@ -32,6 +33,8 @@ ENGINE_SETTINGS = (
     "slots",
 )
 """Settings that only some engines read; each is `None` unless it was given."""
+SECRETS = ("api_keys", "page_login")
+"""Settings whose values are shown to nobody."""
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 """The checkout, where the package is not installed elsewhere."""
 
@@ -43,6 +46,10 @@ def _beside_or_home(name: str) -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("voice-sculptor") / name
+
+
+Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(access.split)]
+"""Several values, between commas or spaces in the environment."""
 
 
 class Settings(BaseSettings):
@@ -79,6 +86,15 @@ class Settings(BaseSettings):
         slots: Candidates that are made side by side, 1–64.
         max_concurrent_requests: Most requests on the device at once; `None` leaves it to the engine.
         max_batch_size: Most requests of one batch; `None` takes the engine's own bound.
+        api_keys: Keys of the HTTP API, plain or as `sha256:…`; kept as the latter. None leaves it open.
+        api_keys_file: More of them, one a line.
+        page_login: Logins of the page, `USER:PASSWORD` or `USER:sha256:…`; kept as the latter. None leaves it open.
+        allow_ip: Networks whose clients are answered; none answers all.
+        trusted_proxies: Networks of proxies whose `X-Forwarded-…` headers count.
+        cors_origins: Origins of other sites whose scripts may read answers; none is the safe default.
+        rate_limit: Requests a minute that one client may start; `None` for any number.
+        root_path: Path under which a proxy shows this server, e.g. `/voice`.
+        max_body_bytes: Longest body of one HTTP request.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, populate_by_name=True)
@@ -115,6 +131,15 @@ class Settings(BaseSettings):
     slots: int | None = Field(None, ge=1, le=64)
     max_concurrent_requests: int | None = Field(None, ge=1, le=10_000)
     max_batch_size: int | None = Field(None, ge=1, le=64)
+    api_keys: Annotated[Listed, AfterValidator(access.hashed_keys)] = ()
+    api_keys_file: Path | None = None
+    page_login: Annotated[Listed, AfterValidator(access.hashed_logins)] = ()
+    allow_ip: Annotated[Listed, AfterValidator(access.networks)] = ()
+    trusted_proxies: Annotated[Listed, AfterValidator(access.networks)] = ()
+    cors_origins: Annotated[Listed, AfterValidator(access.origins)] = ()
+    rate_limit: int | None = Field(None, ge=1, le=1_000_000)
+    root_path: Annotated[str, AfterValidator(access.root_path)] = ""
+    max_body_bytes: int = Field(8_000_000, ge=1_000, le=1_000_000_000)
 
     @model_validator(mode="after")
     def _resolve(self) -> Settings:
@@ -158,12 +183,13 @@ def load_settings(**flags: Any) -> Settings:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
         value = first.get("input")
+        shown = "…" if name in SECRETS else repr(value)
         variable = next((key for key in (PREFIX + name.upper(), name.upper()) if key in os.environ), None)
         where = f"{name} ({variable})" if variable and name not in given else name
         raise ConfigError(
-            f"The setting {where} cannot be {value!r}: {first['msg']}.",
-            f"设置 {where} 不能为 {value!r}：{first['msg']}。",
-        ) from error
+            f"The setting {where} cannot be {shown}: {first['msg']}.",
+            f"设置 {where} 不能为 {shown}：{first['msg']}。",
+        ) from (None if name in SECRETS else error)
 
 
 def _contradiction(one: str, other: str) -> ConfigError:

@@ -19,6 +19,7 @@ from voice_sculptor.controls import Controls
 from voice_sculptor.domain import (
     MAX_CANDIDATES,
     MAX_SEED,
+    AudioClip,
     Candidate,
     Notice,
     SynthesisRequest,
@@ -248,19 +249,22 @@ class Studio:
         """
         return self._keeping.library
 
-    def keep(self, made: Candidate | Voice, name: str | None = None) -> KeptVoice:
+    def keep(
+        self, made: Candidate | Voice, name: str | None = None, audio: AudioClip | None = None
+    ) -> KeptVoice:
         """Keep a candidate, with its clip, or any voice.
 
         Args:
             made: What to keep.
             name: What to call it; `None` takes its own. Where that is taken, also by a stock voice, it gets a number.
+            audio: A clip of the voice; `None` takes the candidate's.
 
         Raises:
             InvalidRequest: The name is empty or too long.
             OutputError: The clip cannot be written.
             LibraryError: The library cannot be used.
         """
-        return self._keeping.keep(made, name)
+        return self._keeping.keep(made, name, audio)
 
     def rename_voice(self, id: str, name: str) -> KeptVoice:
         """Give a kept voice another name, as `keep`.

@@ -101,6 +101,14 @@ def test_the_front_page_names_no_foreign_address(site: str) -> None:
     assert "@import" not in theme
 
 
+def test_the_api_answers_beside_the_page(site: str) -> None:
+    assert httpx.get(f"{site}/health").json()["status"] == "ok"
+    assert len(httpx.get(f"{site}/v1/presets").json()["presets"]) > 30
+    answer = httpx.post(f"{site}/v1/tts", json={"text": "Hello.", "reference_id": "fake_low"})
+    assert answer.headers["content-type"] == "audio/wav"
+    assert httpx.get(f"{site}/v1/nothing").json()["error"]["type"] == "UnknownAddress"
+
+
 @pytest.mark.parametrize(
     "path",
     [

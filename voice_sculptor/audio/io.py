@@ -28,24 +28,38 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Container:
+class Container:
+    """A kind of audio file.
+
+    Attributes:
+        suffix: Of its name.
+        mime_type: As in `Content-Type`.
+        sndfile: What libsndfile is told to write it.
+        sample_rates: Rates it can carry, Hz, ascending; empty for any.
+    """
+
     suffix: str
     mime_type: str
     sndfile: Mapping[str, Any]
     sample_rates: tuple[int, ...] = ()
-    """Rates it can carry, Hz, ascending; empty for any."""
+
+    def rate_for(self, sample_rate: int) -> int:
+        """The rate to write audio of another in: the same, or the next it can carry."""
+        if not self.sample_rates or sample_rate in self.sample_rates:
+            return sample_rate
+        return next((rate for rate in self.sample_rates if rate > sample_rate), self.sample_rates[-1])
 
 
-_CONTAINERS: dict[AudioFormat, _Container] = {
-    "wav": _Container(".wav", "audio/wav", {"format": "WAV", "subtype": "PCM_16"}),
-    "mp3": _Container(
+_CONTAINERS: dict[AudioFormat, Container] = {
+    "wav": Container(".wav", "audio/wav", {"format": "WAV", "subtype": "PCM_16"}),
+    "mp3": Container(
         ".mp3",
         "audio/mpeg",
         {"format": "MP3", "subtype": "MPEG_LAYER_III", "bitrate_mode": "CONSTANT"},
         (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000),
     ),
-    "flac": _Container(".flac", "audio/flac", {"format": "FLAC", "subtype": "PCM_16"}),
-    "opus": _Container(
+    "flac": Container(".flac", "audio/flac", {"format": "FLAC", "subtype": "PCM_16"}),
+    "opus": Container(
         ".opus",
         "audio/ogg; codecs=opus",
         # libsndfile maps 0…1 to 256…6 kb/s.
@@ -89,27 +103,40 @@ def encode(clip: AudioClip, format: AudioFormat, tags: Mapping[str, str] | None 
     tags = dict(tags or {})
     if unknown := tags.keys() - set(TAG_NAMES):
         raise ValueError(f"unknown tags {sorted(unknown)}; known are {', '.join(TAG_NAMES)}")
-    if format not in _CONTAINERS:
-        raise ValueError(f"unknown format {format!r}; known are {', '.join(_CONTAINERS)}")
+    container = container_of(format)
     _check_writable(clip.samples, tags)
-    container = _CONTAINERS[format]
-    rates = container.sample_rates
-    if rates and clip.sample_rate not in rates:
-        clip = resample(clip, next((rate for rate in rates if rate > clip.sample_rate), rates[-1]))
-    options = dict(container.sndfile)
-    if format == "mp3":
-        high, low = next((hi, lo) for least, hi, lo in _MP3_RANGES_KBPS if clip.sample_rate >= least)
-        options["compression_level"] = max(0.0, (high - _MP3_KBPS) / (high - low))
+    clip = resample(clip, container.rate_for(clip.sample_rate))
+    options = sndfile_options(format, clip.sample_rate)
     buffer = io.BytesIO()
     with sf.SoundFile(buffer, "w", samplerate=clip.sample_rate, channels=1, **options) as file:
         if format != "mp3":
             for name, text in tags.items():
                 setattr(file, name, text)
-        file.write(_to_int16(clip.samples))
+        file.write(to_int16(clip.samples))
     data = buffer.getvalue()
     if format == "mp3":
         return id3_tag(tags) + data
     return with_fixed_serial(data) if format == "opus" else data
+
+
+def container_of(format: AudioFormat) -> Container:
+    """The kind of file of a format's name.
+
+    Raises:
+        ValueError: Unknown format.
+    """
+    if format not in _CONTAINERS:
+        raise ValueError(f"unknown format {format!r}; known are {', '.join(_CONTAINERS)}")
+    return _CONTAINERS[format]
+
+
+def sndfile_options(format: AudioFormat, sample_rate: int) -> dict[str, Any]:
+    """What libsndfile is told to write a format at a rate the format can carry, Hz."""
+    options = dict(_CONTAINERS[format].sndfile)
+    if format == "mp3":
+        high, low = next((hi, lo) for least, hi, lo in _MP3_RANGES_KBPS if sample_rate >= least)
+        options["compression_level"] = max(0.0, (high - _MP3_KBPS) / (high - low))
+    return options
 
 
 def format_of(path: Path) -> AudioFormat:
@@ -200,7 +227,8 @@ def resample(clip: AudioClip, sample_rate: int) -> AudioClip:
     return AudioClip(np.clip(samples, -1.0, 1.0), sample_rate)
 
 
-def _to_int16(samples: NDArray[np.float32]) -> NDArray[np.int16]:
+def to_int16(samples: NDArray[np.float32]) -> NDArray[np.int16]:
+    """Samples as 16-bit integers, those beyond ±1 at full scale."""
     pcm: NDArray[np.int16] = np.clip(np.rint(samples * np.float32(32768.0)), -32768, 32767).astype(np.int16)
     return pcm
 

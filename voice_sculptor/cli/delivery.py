@@ -13,12 +13,9 @@ import typer
 from voice_sculptor.cli.session import Session, print_json
 
 if TYPE_CHECKING:
-    from voice_sculptor.controls import Controls
-    from voice_sculptor.domain import Candidate, Notice, Understood
+    from voice_sculptor.domain import Candidate
     from voice_sculptor.events import StudioEvent
-    from voice_sculptor.language.conflicts import Merged
     from voice_sculptor.studio import Studio
-    from voice_sculptor.timbre import Timbre
 
 
 @dataclass(frozen=True)
@@ -44,6 +41,7 @@ def deliver(
     as_json: bool,
 ) -> None:
     """Save each candidate as it comes, and say what was made."""
+    from voice_sculptor.documents import design_json, understood_json
     from voice_sculptor.events import Failed, Planned, Preview, Ready
     from voice_sculptor.scheduling.worker import Loading
 
@@ -84,32 +82,17 @@ def deliver(
     if as_json and made:
         from voice_sculptor.obedience import by_obedience
 
-        info = studio.engine.info
         saved_of = {candidate.index: saved for candidate, saved in made}
         best_first = by_obedience(candidate for candidate, _ in made)
-        print_json(
-            {
-                "engine": info.id,
-                "sample_rate": info.sample_rate,
-                "candidates": [_candidate(candidate, saved_of[candidate.index]) for candidate in best_first],
-                "understood": understood,
-                "warnings": warnings,
-            }
-        )
+        listed = [_candidate(candidate, saved_of[candidate.index]) for candidate in best_first]
+        print_json(design_json(studio.engine.info, listed, understood, warnings))
     raise typer.Exit(exit_code)
 
 
 def _candidate(candidate: Candidate, saved: Saved) -> dict[str, Any]:
-    return {
-        "path": str(saved.path),
-        "seed": candidate.seed,
-        "duration_s": round(candidate.audio.duration_s, 3),
-        "rtf": round(candidate.rtf, 4),
-        "ttfa_s": round(candidate.ttfa_s, 4),
-        "voice": saved.voice,
-        "measured": candidate.measured.as_json(),
-        "obedience": candidate.obedience.as_json(),
-    }
+    from voice_sculptor.documents import candidate_json
+
+    return {"path": str(saved.path), **candidate_json(candidate, saved.voice)}
 
 
 def _say_obedience(session: Session, candidate: Candidate) -> None:
@@ -122,43 +105,3 @@ def _say_obedience(session: Session, candidate: Candidate) -> None:
     if missed:
         line += session.pick("; missed: ", "；未达到：") + ", ".join(missed)
     session.say(line)
-
-
-def controls_json(controls: Controls) -> dict[str, Any]:
-    """The controls that are specified, as plain values."""
-    return controls.model_dump(mode="json", exclude_none=True)
-
-
-def understood_json(understood: Understood, merged: Merged | None = None) -> dict[str, Any]:
-    """What was read from a description, as plain values, each with its level and the words that say it.
-
-    Args:
-        understood: What was read.
-        merged: What is in effect, to show in its place; what the words do not say has none.
-    """
-    from voice_sculptor.language.describe import level_words
-
-    read = understood.controls.asked() | understood.timbre.asked()
-
-    def shown(part: Controls | Timbre) -> dict[str, Any]:
-        plain = part.model_dump(mode="json")
-        return {
-            name: {
-                "value": plain[name],
-                "level": level_words(name, value, "en"),
-                "words": list(understood.words[name]) if read.get(name) == value else [],
-            }
-            for name, value in part.asked().items()
-        }
-
-    source = merged or understood
-    return {
-        "controls": shown(source.controls),
-        "timbre": shown(source.timbre),
-        "unknown": list(understood.unknown),
-    }
-
-
-def warnings_json(session: Session, notices: tuple[Notice, ...]) -> list[dict[str, str]]:
-    """Notices as plain values."""
-    return [{"kind": notice.kind, "message": notice.message(session.language)} for notice in notices]

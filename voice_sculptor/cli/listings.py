@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from voice_sculptor.cli import options as opt
-from voice_sculptor.cli.delivery import controls_json
 from voice_sculptor.cli.session import Session, print_json, print_table
 from voice_sculptor.errors import EngineError
 
 if TYPE_CHECKING:
     from voice_sculptor.config import Settings
     from voice_sculptor.domain import Preset
-    from voice_sculptor.engines.base import Engine, StockVoice
     from voice_sculptor.presets import PresetBook
 
 _WEIGHTS = {True: "ready", False: "missing", None: ""}
@@ -44,11 +42,12 @@ def presets(
     if ctx.invoked_subcommand is not None:
         return
     from voice_sculptor.config import load_settings
+    from voice_sculptor.documents import preset_json
 
     session: Session = ctx.obj
     chosen = [preset for preset in load_book(load_settings()) if group in (None, preset.group)]
     if as_json:
-        print_json({"presets": [_preset_json(preset) for preset in chosen]})
+        print_json({"presets": [preset_json(preset) for preset in chosen]})
         return
     rows = [
         (preset.id, preset.group, preset.name.get(session.language), _controls_line(session, preset))
@@ -63,11 +62,12 @@ def show_preset(
 ) -> None:
     """Show one preset whole."""
     from voice_sculptor.config import load_settings
+    from voice_sculptor.documents import preset_json
 
     session: Session = ctx.obj
     preset = load_book(load_settings()).get(preset_id)
     if as_json:
-        print_json(_preset_json(preset))
+        print_json(preset_json(preset))
         return
     for name in ("name", "description", "text"):
         typer.echo(f"{name}: {getattr(preset, name).get(session.language)}")
@@ -78,12 +78,13 @@ def show_preset(
 def voices(engine: opt.EngineId = None, as_json: opt.Json = False) -> None:
     """List the stock voices and their measurements."""
     from voice_sculptor.config import load_settings
+    from voice_sculptor.documents import stock_voice_json
     from voice_sculptor.engines.registry import engine_with_voice
 
     found = engine_with_voice(None, load_settings(engine=engine))
     listed = found.stock_voices()
     if as_json:
-        print_json({"engine": found.info.id, "voices": [_voice_json(voice) for voice in listed]})
+        print_json({"engine": found.info.id, "voices": [stock_voice_json(voice) for voice in listed]})
         return
     measured = tuple(dict.fromkeys(name for voice in listed for name in voice.measurements))
     rows = [
@@ -101,6 +102,7 @@ def voices(engine: opt.EngineId = None, as_json: opt.Json = False) -> None:
 def engines(ctx: typer.Context, as_json: opt.Json = False) -> None:
     """List the engines, their abilities and licences, and which one `auto` takes."""
     from voice_sculptor.config import load_settings
+    from voice_sculptor.documents import engine_json
     from voice_sculptor.engines.registry import choose_engine, create_engine, engine_ids
 
     session: Session = ctx.obj
@@ -114,7 +116,7 @@ def engines(ctx: typer.Context, as_json: opt.Json = False) -> None:
     listed: list[dict[str, Any]] = []
     for engine_id in engine_ids():
         try:
-            listed.append(_engine_json(create_engine(engine_id, settings)))
+            listed.append(engine_json(create_engine(engine_id, settings)))
         except EngineError as error:
             # One engine that cannot be imported does not hide the others.
             listed.append({"id": engine_id, "error": error.message()})
@@ -140,47 +142,11 @@ def engines(ctx: typer.Context, as_json: opt.Json = False) -> None:
     )
 
 
-def _preset_json(preset: Preset) -> dict[str, Any]:
-    return {
-        **preset.model_dump(mode="json", exclude={"controls"}),
-        "controls": controls_json(preset.controls),
-    }
-
-
 def _controls_line(session: Session, preset: Preset) -> str:
     from voice_sculptor.controls import label
 
     asked = preset.controls.asked().items()
     return ", ".join(f"{name} {label(name, value, session.language)}" for name, value in asked)
-
-
-def _voice_json(voice: StockVoice) -> dict[str, Any]:
-    return {
-        "name": voice.name,
-        "language": voice.language,
-        "gender": voice.gender,
-        "measurements": dict(voice.measurements),
-    }
-
-
-def _engine_json(engine: Engine) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    info = engine.info
-    capabilities = asdict(info.capabilities)
-    return {
-        "id": info.id,
-        "title": info.title,
-        "languages": list(info.languages),
-        "sample_rate": info.sample_rate,
-        "capabilities": {
-            name: sorted(value) if isinstance(value, frozenset) else value
-            for name, value in capabilities.items()
-        },
-        "code_licence": info.code_licence,
-        "weights_licence": info.weights_licence,
-        "weights_ready": engine.weights_ready(),
-    }
 
 
 def _figure(value: float | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voice_sculptor.cli import options as opt
-from voice_sculptor.cli.delivery import Saved, deliver, understood_json, warnings_json
+from voice_sculptor.cli.delivery import Saved, deliver
 from voice_sculptor.cli.session import Session, print_json
 from voice_sculptor.cli.texts import needed, read_text
 from voice_sculptor.errors import InvalidRequest
@@ -192,6 +192,7 @@ def understand(
 ) -> None:
     """Show what is read out of a description."""
     from voice_sculptor.controls import parse_controls
+    from voice_sculptor.documents import notices_json, understood_json
     from voice_sculptor.language.conflicts import merge
     from voice_sculptor.language.description import understand as read
 
@@ -200,7 +201,7 @@ def understand(
     understood = read(spec.description)
     merged = merge(spec, understood)
     if as_json:
-        warnings = warnings_json(session, merged.notices)
+        warnings = notices_json(merged.notices, session.language)
         print_json({**understood_json(understood, merged), "warnings": warnings})
         return
     for line in _in_words(session, merged, understood):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -37,14 +38,67 @@ def serve(
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", metavar="N", help="Most page events that run at once.")
     ] = None,
+    api_keys_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--api-keys-file",
+            metavar="FILE",
+            help="Keys of the HTTP API, one a line, plain or as sha256:HEX; beside VOICE_SCULPTOR_API_KEYS.",
+        ),
+    ] = None,
+    allow_ip: Annotated[
+        str | None,
+        typer.Option(
+            "--allow-ip", metavar="NETWORKS", help="Answer these clients only, e.g. 127.0.0.1,10.0.0.0/8."
+        ),
+    ] = None,
+    trusted_proxies: Annotated[
+        str | None,
+        typer.Option(
+            "--trusted-proxies", metavar="NETWORKS", help="Proxies whose X-Forwarded headers count."
+        ),
+    ] = None,
+    cors_origins: Annotated[
+        str | None,
+        typer.Option(
+            "--cors-origins",
+            metavar="ORIGINS",
+            help="Other sites whose scripts may use the API; default: none.",
+        ),
+    ] = None,
+    rate_limit: Annotated[
+        int | None,
+        typer.Option("--rate-limit", metavar="N", help="API requests a minute that one client may start."),
+    ] = None,
+    root_path: Annotated[
+        str | None,
+        typer.Option(
+            "--root-path", metavar="PATH", help="Path under which a proxy shows this server, e.g. /voice."
+        ),
+    ] = None,
+    max_body_bytes: Annotated[
+        int | None, typer.Option("--max-body-bytes", metavar="N", help="Longest body of one HTTP request.")
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Start the page and print its address."""
+    """Start the page and the HTTP API, and print their address."""
     from voice_sculptor.config import load_settings
     from voice_sculptor.ui.server import serve as serve_page
 
     settings = load_settings(
-        **engine, port=port, host=host, preload=preload, max_queue=max_queue, concurrency=concurrency
+        **engine,
+        port=port,
+        host=host,
+        preload=preload,
+        max_queue=max_queue,
+        concurrency=concurrency,
+        api_keys_file=api_keys_file,
+        allow_ip=allow_ip,
+        trusted_proxies=trusted_proxies,
+        cors_origins=cors_origins,
+        rate_limit=rate_limit,
+        root_path=root_path,
+        max_body_bytes=max_body_bytes,
     )
     serve_page(settings, open_browser=open_browser)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from voice_sculptor.config import Settings
-from voice_sculptor.domain import Candidate, Notice, SynthesisRequest, Voice
+from voice_sculptor.domain import AudioClip, Candidate, Notice, SynthesisRequest, Voice
 from voice_sculptor.engines.base import Engine
 from voice_sculptor.errors import LibraryError, ShuttingDown, UnknownVoice, VoiceSculptorError
 from voice_sculptor.events import Failed, Ready
@@ -64,10 +64,14 @@ class Keeping:
             if self._library is not None:
                 self._library.close()
 
-    def keep(self, made: Candidate | Voice, name: str | None = None) -> KeptVoice:
+    def keep(
+        self, made: Candidate | Voice, name: str | None = None, audio: AudioClip | None = None
+    ) -> KeptVoice:
         """Keep a candidate with its clip, or a voice; see `Library.keep`. It gets no stock voice's name."""
-        voice, audio = (made.voice, made.audio) if isinstance(made, Candidate) else (made, None)
-        return self.library.keep(voice, name, audio, self._stock_names())
+        if isinstance(made, Candidate):
+            audio = audio or made.audio
+            made = made.voice
+        return self.library.keep(made, name, audio, self._stock_names())
 
     def rename(self, id: str, name: str) -> KeptVoice:
         """See `Library.rename`; it gets no stock voice's name."""

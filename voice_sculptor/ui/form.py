@@ -71,7 +71,7 @@ class VoiceFields(NamedTuple):
         description = self.description or ""
         if len(description) > MAX_DESCRIPTION_CHARS:
             values = {"count": len(description), "limit": MAX_DESCRIPTION_CHARS}
-            raise _refused("long_description", **values)
+            raise refused("long_description", **values)
         asked: dict[str, Any] = {
             "gender": _asked(self.gender),
             "age": None if self.is_age_auto else round(self.age),
@@ -97,11 +97,17 @@ def read_seed(written: str | None) -> int | None:
     # Python refuses to read thousands of digits; no seed has more than ten.
     if not word.removeprefix("-").isdecimal() or len(word) > 20:
         shown = word if len(word) <= 20 else word[:20] + "…"
-        raise _refused("bad_seed", value=repr(shown), limit=MAX_SEED)
+        raise refused("bad_seed", value=repr(shown), limit=MAX_SEED)
     return int(word)
 
 
-def _refused(key: str, **values: object) -> InvalidRequest:
+def refused(key: str, **values: object) -> InvalidRequest:
+    """An error whose sentences are strings of the page: `key`, and `key_fix` for what to do.
+
+    Args:
+        key: One of `STRINGS`.
+        values: Fill the placeholders.
+    """
     return InvalidRequest(
         say(key, "en", **values),
         say(key, "zh", **values),

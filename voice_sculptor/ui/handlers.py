@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -142,6 +142,35 @@ class Handlers:
         Yields:
             What changes on the page; the last one is not running.
         """
+        return self.make(
+            lambda token: self.studio.design(
+                text or "",
+                fields.spec(),
+                num_candidates=num_candidates,
+                seed=read_seed(seed),
+                token=token,
+                client=session,
+            ),
+            num_candidates,
+            audio_format,
+            session,
+        )
+
+    def make(
+        self,
+        begin: Callable[[CancelToken], Iterator[StudioEvent]],
+        num_candidates: int,
+        audio_format: AudioFormat,
+        session: str,
+    ) -> Iterator[Shown]:
+        """As `generate`, whatever it is that makes the candidates.
+
+        Args:
+            begin: Asks the studio.
+            num_candidates: That it asks for.
+            audio_format: Of the downloads.
+            session: As for `generate`.
+        """
         token = CancelToken()
         self.cancel(session)
         self._running[session] = token
@@ -150,14 +179,7 @@ class Handlers:
         made: list[Ready] = []
         try:
             # Refused input leaves the earlier candidates where they are.
-            events = self.studio.design(
-                text or "",
-                fields.spec(),
-                num_candidates=num_candidates,
-                seed=read_seed(seed),
-                token=token,
-                client=session,
-            )
+            events = begin(token)
             run = self.shelf.new_run()
             yield Shown(render.progress(fractions, render.said("sending")), "", clears=True)
             for shown in self._show(events, fractions, made, run, audio_format):

@@ -11,6 +11,7 @@ from voice_sculptor.errors import VoiceSculptorError
 from voice_sculptor.ui import render
 from voice_sculptor.ui.form import VoiceFields
 from voice_sculptor.ui.handlers import Card, Handlers, Shown
+from voice_sculptor.ui.kept import kept_panel, wire_kept
 from voice_sculptor.ui.labels import Labels
 from voice_sculptor.ui.strings import say
 from voice_sculptor.ui.widgets import SpeechPanel, VoicePanel, speech_panel, voice_panel
@@ -40,11 +41,14 @@ def build_page(handlers: Handlers) -> gr.Blocks:
                 voice = voice_panel(labels, list(handlers.presets.values()))
             with gr.Column(elem_id="vs-right"):
                 speech = speech_panel(labels)
+                kept = kept_panel(labels)
         status = gr.HTML(handlers.status(), elem_id="vs-status")
 
         _wire_language(page, handlers, labels, language, voice, speech)
         _wire_voice(handlers, language, voice, speech)
-        _wire_generation(page, handlers, voice, speech)
+        cards = _wire_generation(page, handlers, voice, speech)
+        bars = [slot.keep for slot in speech.slots]
+        wire_kept(page, handlers, kept, bars, cards, speech.text, speech.audio_format)
         gr.Timer(_REFRESH_S).tick(handlers.status, outputs=status, **_AT_ONCE)
     return page
 
@@ -123,7 +127,8 @@ def _wire_voice(handlers: Handlers, language: gr.Radio, voice: VoicePanel, speec
     )
 
 
-def _wire_generation(page: gr.Blocks, handlers: Handlers, voice: VoicePanel, speech: SpeechPanel) -> None:
+def _wire_generation(page: gr.Blocks, handlers: Handlers, voice: VoicePanel, speech: SpeechPanel) -> gr.State:
+    """Returns what the cards show."""
     settings = handlers.studio.settings
     num_fields = len(voice.fields)
     made = gr.State([None] * len(speech.slots))
@@ -190,6 +195,7 @@ def _wire_generation(page: gr.Blocks, handlers: Handlers, voice: VoicePanel, spe
     )
     for index, slot in enumerate(speech.slots):
         slot.seed.click(_seed_of(index), inputs=made, outputs=speech.seed, **_AT_ONCE)
+    return made
 
 
 def _seed_of(index: int) -> Callable[[list[Card | None]], str]:

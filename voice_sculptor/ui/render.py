@@ -52,6 +52,11 @@ def empty() -> str:
     return f'<div class="vs-empty"><div aria-hidden="true">{bars}</div><p>{said("empty")}</p></div>'
 
 
+def none_kept() -> str:
+    """What stands where the kept voices will be."""
+    return f'<p class="vs-none-kept">{said("kept_empty")}</p>'
+
+
 def understood(read: Understood, notices: Sequence[Notice], is_empty: bool) -> str:
     """What was read from the description, and what to know before generating.
 

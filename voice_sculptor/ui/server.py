@@ -1,4 +1,4 @@
-"""Starting the page: port, address, safety, a clean end."""
+"""Starting the page and the API in one process, on one port: address, safety, a clean end."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voice_sculptor.config import Settings
+from voice_sculptor.domain import Notice
 from voice_sculptor.engines.registry import Choice, choose_engine, create_engine, unused_settings
 from voice_sculptor.errors import ConfigError
 
 if TYPE_CHECKING:
     import gradio as gr
+    from fastapi import FastAPI
 
     from voice_sculptor.engines.base import Engine, EngineInfo
 
@@ -97,7 +99,7 @@ def serve(settings: Settings, open_browser: bool = False) -> None:
 def running(
     settings: Settings, engine: Engine | None = None, choice: Choice | None = None
 ) -> Iterator[tuple[str, Port]]:
-    """The page as long as the block lasts; entered once it answers.
+    """Page and API as long as the block lasts; entered once they answer.
 
     Args:
         settings: As for `serve`.
@@ -111,7 +113,6 @@ def running(
     # Before Gradio is imported: it reads these once.
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-    _keep_loopback_off_proxies()
 
     from voice_sculptor.presets import load_presets, shipped_presets_dir
     from voice_sculptor.studio import Studio
@@ -121,64 +122,93 @@ def running(
     os.environ["GRADIO_TEMP_DIR"] = str(shelf.path)
     folders = [shipped_presets_dir(), *([settings.presets_dir] if settings.presets_dir else [])]
     presets = load_presets(*folders)
-    page: gr.Blocks | None = None
-    with Studio(settings, engine) as studio:
-        try:
-            from voice_sculptor.ui.handlers import Handlers
-            from voice_sculptor.ui.page import build_page
+    with ExitStack() as stack:
+        stack.callback(shelf.close)
+        studio = stack.enter_context(Studio(settings, engine))
+        from voice_sculptor.api.app import create_app
+        from voice_sculptor.api.serving import listening
+        from voice_sculptor.ui.handlers import Handlers
+        from voice_sculptor.ui.page import build_page
 
-            page = build_page(Handlers(studio, presets, shelf, choice))
-            url = launch(page, settings, port.number)
-            # After the page answers: importing torch beside Gradio would delay both.
-            if settings.preload is not False:
-                studio.preload()
-            yield url, port
-        finally:
-            if page is not None:
-                page.close(verbose=False)
-            shelf.close()
+        app = create_app(studio, settings, presets)
+        page = build_page(Handlers(studio, presets, shelf, choice))
+        mount(page, app, settings, port.number)
+        stack.enter_context(listening(app, settings, port.number))
+        # Before the server ends, which waits for what the page's open tabs listen to.
+        stack.callback(page.close, verbose=False)
+        # After the page answers: importing torch beside Gradio would delay both.
+        if settings.preload is not False:
+            studio.preload()
+        yield f"http://{_shown(settings.host)}:{port.number}", port
 
 
-def launch(page: gr.Blocks, settings: Settings, port: int) -> str:
-    """Start to serve a page; returns its address once it answers."""
+def mount(page: gr.Blocks, app: FastAPI, settings: Settings, port: int) -> None:
+    """Put a page beside the API, at `/`."""
+    import gradio as gr
     from starlette.middleware import Middleware
+    from starlette.routing import Mount
 
+    from voice_sculptor.api.security import is_login
     from voice_sculptor.ui.doors import Doors
     from voice_sculptor.ui.theme import head, make_theme
 
     page.queue(max_size=2 * settings.max_queue, default_concurrency_limit=settings.concurrency)
-    page.launch(
+    # A waiting request holds a thread; the light events need some beside them.
+    page.max_threads = settings.max_queue + settings.concurrency + 40
+    page._queue.max_thread_count = page.max_threads
+
+    def may_enter(user: str, password: str) -> bool:
+        return is_login(user, password, settings.page_login)
+
+    gr.mount_gradio_app(
+        app,
+        page,
+        "/",
         server_name=settings.host,
         server_port=port,
-        # A waiting request holds a thread; the light events need some beside them.
-        max_threads=settings.max_queue + settings.concurrency + 40,
+        auth=may_enter if settings.page_login else None,
+        root_path=settings.root_path or None,
         theme=make_theme(),
         head=head(),
         footer_links=[],
         run_history=False,
-        share=False,
+        show_error=False,
         ssr_mode=False,
         pwa=False,
         mcp_server=False,
         enable_monitoring=False,
         app_kwargs={"middleware": [Middleware(Doors)]},
-        quiet=True,
-        prevent_thread_lock=True,
-        inbrowser=False,
     )
-    return f"http://{_shown(settings.host)}:{port}"
+    page.app = next(route.app for route in reversed(app.router.routes) if isinstance(route, Mount))
 
 
 def _notes(settings: Settings, port: Port) -> Iterator[str]:
     if port.skipped:
         busy = ", ".join(map(str, port.skipped))
         yield f"Port {busy} is busy; using {port.number}. 端口 {busy} 已被占用，改用 {port.number}。"
-    if not _is_loopback(settings.host):
-        yield (
-            f"WARNING: open to the network on {settings.host} without a password. Everyone who can reach this "
-            "machine can use it.\n"
-            f"警告：正在 {settings.host} 上对网络开放且没有密码，能访问这台机器的人都可以使用。"
+    if warning := open_to_all(settings):
+        yield f"WARNING: {warning.en}\n警告：{warning.zh}"
+
+
+def open_to_all(settings: Settings) -> Notice | None:
+    """What to say, loudly, where strangers can use the studio."""
+    if _is_loopback(settings.host) or settings.page_login:
+        return None
+    if settings.api_keys or settings.api_keys_file:
+        return Notice(
+            "open",
+            f"the API asks for a key, but the page is open to the network on {settings.host} without a login. Everyone "
+            "who can reach this machine can use it. Set VOICE_SCULPTOR_PAGE_LOGIN=USER:PASSWORD.",
+            f"API 需要密钥，但页面正在 {settings.host} 上对网络开放且无需登录，能访问这台机器的人都可以使用。"
+            "请设置 VOICE_SCULPTOR_PAGE_LOGIN=用户名:密码。",
         )
+    return Notice(
+        "open",
+        f"open to the network on {settings.host} without a password. Everyone who can reach this machine can use it. "
+        "Set VOICE_SCULPTOR_PAGE_LOGIN=USER:PASSWORD.",
+        f"正在 {settings.host} 上对网络开放且没有密码，能访问这台机器的人都可以使用。"
+        "请设置 VOICE_SCULPTOR_PAGE_LOGIN=用户名:密码。",
+    )
 
 
 def _chosen(info: EngineInfo, choice: Choice) -> str:
@@ -218,11 +248,3 @@ def _shown(host: str) -> str:
     if host in ("0.0.0.0", "::"):
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
-
-
-def _keep_loopback_off_proxies() -> None:
-    # Gradio asks its own server whether it is up, through whatever HTTP_PROXY says.
-    local = ("localhost", "127.0.0.1", "::1")
-    for name in ("NO_PROXY", "no_proxy"):
-        given = [each for each in os.environ.get(name, "").split(",") if each]
-        os.environ[name] = ",".join([*given, *(each for each in local if each not in given)])

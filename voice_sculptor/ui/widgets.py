@@ -25,6 +25,7 @@ from voice_sculptor.domain import (
 )
 from voice_sculptor.ui import render
 from voice_sculptor.ui.form import AUTO, VoiceFields
+from voice_sculptor.ui.kept import KeepBar, keep_bar
 from voice_sculptor.ui.labels import Labels, named, titled
 from voice_sculptor.ui.strings import say
 from voice_sculptor.ui.theme import WAVEFORM
@@ -66,6 +67,7 @@ class Slot:
     audio: gr.Audio
     download: gr.DownloadButton
     voice: gr.DownloadButton
+    keep: KeepBar
 
     @property
     def outputs(self) -> list[Block]:
@@ -203,7 +205,8 @@ def _slot(labels: Labels, index: int) -> Slot:
             waveform_options=WAVEFORM,
             elem_classes="vs-player",
         )
-    return Slot(facts, seed, audio, download, voice)
+        keep = keep_bar(labels)
+    return Slot(facts, seed, audio, download, voice, keep)
 
 
 def _picker(labels: Labels, presets: Sequence[Preset], group: str) -> Any:

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.api.conftest import serving
+from voice_sculptor.access import hash_secret
+from voice_sculptor.api.errors import TooManyRequests
+from voice_sculptor.api.security import Rates, is_login
+from voice_sculptor.config import Settings, load_settings
+from voice_sculptor.errors import ConfigError
+
+KEY = "correct-horse"
+OTHER = "battery-staple"
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def basic(user: str, password: str) -> dict[str, str]:
+    return {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
+
+
+def test_keys_are_kept_as_hashes_only() -> None:
+    settings = Settings(api_keys=f"{KEY}, {hash_secret(OTHER)}", page_login=f"ann:{KEY}")  # type: ignore[arg-type]
+    assert settings.api_keys == (hash_secret(KEY), hash_secret(OTHER))
+    assert KEY not in repr(settings)
+    assert KEY not in settings.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("api_keys", "short"),
+        ("api_keys", "sha256:12"),
+        ("page_login", "nopassword"),
+        ("allow_ip", "10.0.0"),
+        ("trusted_proxies", "proxy.example.org"),
+        ("cors_origins", "example.org"),
+        ("root_path", "voice"),
+        ("rate_limit", "0"),
+    ],
+)
+def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"VOICE_SCULPTOR_{name.upper()}", value)
+    with pytest.raises(ConfigError) as caught:
+        load_settings()
+    assert name in caught.value.message("en")
+    assert (value in caught.value.message("en")) is (name not in ("api_keys", "page_login"))
+
+
+def test_the_api_asks_for_a_key(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text(f"# ours\n{OTHER}\n\n")
+    with serving(api_keys=(KEY,), api_keys_file=file) as client:
+        for path in ("/v1/voices", "/v1/nothing", "/metrics", "/openapi.json", "/v1"):
+            for headers in (
+                {},
+                bearer("wrong-wrong"),
+                bearer("."),
+                bearer(hash_secret(KEY)),
+                basic("x", KEY),
+            ):
+                answer = client.get(path, headers=headers)
+                assert answer.status_code == 401, path
+                assert answer.headers["www-authenticate"] == "Bearer"
+                assert answer.json()["error"]["type"] == "MissingKey"
+        assert client.post("/v1/tts", json={"text": "x"}).status_code == 401
+        for key in (KEY, OTHER):
+            assert client.get("/v1/voices", headers=bearer(key)).status_code == 200
+        assert client.get("/health").status_code == 200
+        assert client.get("/ready").status_code == 503
+
+
+def test_the_pages_login_opens_the_api_too() -> None:
+    with serving(page_login=("ann:password-1",)) as client:
+        assert client.get("/v1/voices").status_code == 401
+        assert client.get("/v1/voices", headers=basic("ann", "password-2")).status_code == 401
+        assert client.get("/v1/voices", headers={"Authorization": "Basic é".encode()}).status_code == 401
+        assert client.get("/v1/voices", headers=basic("ann", "password-1")).status_code == 200
+
+
+def test_a_login_is_user_and_password_together() -> None:
+    logins = Settings(page_login=("ann:password-1", "bob:password-2")).page_login
+    assert is_login("ann", "password-1", logins)
+    assert is_login("bob", "password-2", logins)
+    assert not is_login("ann", "password-2", logins)
+    assert not is_login("", "", logins)
+    assert not is_login("ann", logins[0].partition(":")[2], logins)
+
+
+def test_a_file_of_keys_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError), serving(api_keys_file=tmp_path / "none"):
+        pass
+
+
+def test_only_listed_networks_are_answered() -> None:
+    with serving(allow_ip=("10.0.0.0/8",)) as client:
+        answer = client.get("/health")
+        assert (answer.status_code, answer.json()["error"]["type"]) == (403, "ForbiddenAddress")
+        forged = client.get("/health", headers={"X-Forwarded-For": "10.1.2.3"})
+        assert forged.status_code == 403
+    with serving(allow_ip=("127.0.0.0/8",)) as client:
+        assert client.get("/health").status_code == 200
+
+
+def test_a_trusted_proxy_names_the_client() -> None:
+    with serving(allow_ip=("10.0.0.0/8",), trusted_proxies=("127.0.0.1",)) as client:
+        assert client.get("/health", headers={"X-Forwarded-For": "10.1.2.3"}).status_code == 200
+        assert client.get("/health", headers={"X-Forwarded-For": "192.168.1.1"}).status_code == 403
+        # What the client itself claims comes first, what the proxy saw comes last.
+        claimed = client.get("/health", headers={"X-Forwarded-For": "10.1.2.3, 192.168.1.1"})
+        assert claimed.status_code == 403
+
+
+def test_each_client_has_its_own_rate() -> None:
+    with serving(rate_limit=2, api_keys=(KEY, OTHER)) as client:
+        asked = {"text": "x"}
+        statuses = [client.post("/v1/tts", json=asked, headers=bearer(KEY)).status_code for _ in range(3)]
+        assert statuses == [200, 200, 429]
+        answer = client.post("/v1/tts", json=asked, headers={**bearer(KEY), "Accept-Language": "zh"})
+        assert 1 <= int(answer.headers["retry-after"]) <= 30
+        assert "请求过于频繁" in answer.json()["error"]["message"]
+        assert client.post("/v1/tts", json=asked, headers=bearer(OTHER)).status_code == 200
+        assert client.get("/v1/voices", headers=bearer(KEY)).status_code == 200
+
+
+def test_a_rate_refills_evenly() -> None:
+    now_s = 0.0
+    rates = Rates(60, lambda: now_s)
+    for _ in range(60):
+        rates.take("ann")
+    with pytest.raises(TooManyRequests) as caught:
+        rates.take("ann")
+    assert caught.value.retry_after_s == pytest.approx(1.0)
+    now_s = 1.0
+    rates.take("ann")
+    with pytest.raises(TooManyRequests):
+        rates.take("ann")
+
+
+def test_other_sites_are_let_in_only_by_name() -> None:
+    asked = {"Origin": "https://example.org"}
+    preflight = {
+        **asked,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type",
+    }
+    with serving() as client:
+        assert "access-control-allow-origin" not in client.get("/v1/voices", headers=asked).headers
+        assert "access-control-allow-origin" not in client.options("/v1/tts", headers=preflight).headers
+        # What a page of another site can send without asking first.
+        plain = client.post("/v1/tts", content=b'{"text": "x"}', headers={"Content-Type": "text/plain"})
+        assert plain.status_code == 400
+    with serving(cors_origins=("https://example.org",), api_keys=(KEY,)) as client:
+        assert client.options("/v1/tts", headers=preflight).status_code == 200
+        refused = client.get("/v1/voices", headers=asked)
+        assert refused.status_code == 401
+        assert refused.headers["access-control-allow-origin"] == "https://example.org"
+        other = client.get("/v1/voices", headers={"Origin": "https://example.net"})
+        assert "access-control-allow-origin" not in other.headers
+
+
+def test_behind_a_proxy_under_a_path() -> None:
+    with serving(root_path="/voice", api_keys=(KEY,)) as client:
+        for prefix in ("", "/voice"):
+            assert client.get(f"{prefix}/v1/voices").status_code == 401
+            assert client.get(f"{prefix}/v1/voices", headers=bearer(KEY)).status_code == 200
+        document = client.get("/openapi.json", headers=bearer(KEY)).json()
+        assert document["servers"] == [{"url": "/voice"}]
+
+
+@pytest.mark.parametrize("length", ["abc", "-1", "1e9", "99999999999999999999999"])
+def test_an_odd_length_is_refused(length: str) -> None:
+    import socket
+
+    with (
+        serving() as client,
+        socket.create_connection((client.base_url.host, client.base_url.port)) as caller,
+    ):
+        caller.settimeout(5)
+        caller.sendall(f"POST /v1/tts HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode())
+        status = int(caller.recv(4096).split()[1])
+    assert status in (400, 413)
+
+
+def test_answers_cannot_be_taken_for_something_else(api: httpx.Client) -> None:
+    assert api.get("/v1/voices").headers["x-content-type-options"] == "nosniff"

@@ -1,0 +1,1 @@
+"""The HTTP API: one more skin over the studio."""

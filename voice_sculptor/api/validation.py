@@ -1,0 +1,110 @@
+"""What does not fit a request's schema, as one sentence that names the field."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from voice_sculptor.errors import InvalidRequest
+
+_SHOWN_CHARS = 80
+_PARTS = ("body", "query", "path", "header")
+
+
+class WrongField(InvalidRequest):
+    """A field of the request is missing, unknown or out of range."""
+
+
+# By pydantic's name of the fault: what is wrong, in English and Chinese, over the fault's own figures.
+_SAID: dict[str, tuple[str, str]] = {
+    "missing": ("is missing", "缺失"),
+    "string_type": ("must be a string", "须为字符串"),
+    "string_unicode": ("must be valid Unicode", "须为有效的 Unicode"),
+    "string_too_short": ("must have at least {min_length} characters", "至少 {min_length} 个字符"),
+    "string_too_long": ("may have at most {max_length} characters", "最多 {max_length} 个字符"),
+    "string_pattern_mismatch": ("must match {pattern}", "须匹配 {pattern}"),
+    "int_type": ("must be a whole number", "须为整数"),
+    "int_parsing": ("must be a whole number", "须为整数"),
+    "int_from_float": ("must be a whole number", "须为整数"),
+    "float_type": ("must be a number", "须为数字"),
+    "float_parsing": ("must be a number", "须为数字"),
+    "finite_number": ("must be a finite number", "须为有限的数"),
+    "bool_type": ("must be true or false", "须为 true 或 false"),
+    "bool_parsing": ("must be true or false", "须为 true 或 false"),
+    "literal_error": ("must be one of {expected}", "须为 {expected} 之一"),
+    "greater_than": ("must be over {gt}", "须大于 {gt}"),
+    "greater_than_equal": ("must be at least {ge}", "不得小于 {ge}"),
+    "less_than": ("must be below {lt}", "须小于 {lt}"),
+    "less_than_equal": ("may be at most {le}", "不得大于 {le}"),
+    "dict_type": ("must be an object", "须为对象"),
+    "model_attributes_type": ("must be an object", "须为对象"),
+    "model_type": ("must be an object", "须为对象"),
+    "list_type": ("must be a list", "须为列表"),
+}
+
+
+def wrong_field(errors: Sequence[Mapping[str, Any]], model: type[BaseModel] | None = None) -> InvalidRequest:
+    """The first fault that pydantic found, in both languages.
+
+    Args:
+        errors: As in `ValidationError.errors()` and FastAPI's `RequestValidationError.errors()`.
+        model: What the body should have been; its fields are named where one is unknown.
+    """
+    # Of the members of a union each has its fault; that of an unknown or missing name says most.
+    first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
+    kind, loc = first["type"], [str(part) for part in first["loc"]]
+    if loc and loc[0] in _PARTS:
+        loc = loc[1:]
+    if kind == "json_invalid":
+        return InvalidRequest(
+            "The body is not valid JSON.",
+            "请求正文不是有效的 JSON。",
+            fix_en=f"Look at character {loc[0] if loc else 0}.",
+            fix_zh=f"请检查第 {loc[0] if loc else 0} 个字符。",
+        )
+    name = ".".join(loc)[:_SHOWN_CHARS]
+    if kind == "extra_forbidden":
+        return _unknown(loc, name, _fields_at(model, loc[:-1]))
+    if not loc:
+        return WrongField(
+            "The body must be a JSON object.",
+            "请求正文须为 JSON 对象。",
+            fix_en="Send it with `Content-Type: application/json`.",
+            fix_zh="请以 `Content-Type: application/json` 发送。",
+        )
+    figures = first.get("ctx", {})
+    en, zh = _SAID.get(kind, ("", ""))
+    said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+    en = en.format_map(figures) if en else f"is wrong: {said}"
+    zh = zh.format_map(figures) if zh else f"有误：{said}"
+    return WrongField(f"The field {name!r} {en}.", f"字段 {name!r} {zh}。")
+
+
+def _unknown(loc: Sequence[str], name: str, valid: Sequence[str]) -> InvalidRequest:
+    near = difflib.get_close_matches(loc[-1][:_SHOWN_CHARS], valid, n=1)
+    fields_en, fields_zh = ", ".join(valid), "、".join(valid)
+    return WrongField(
+        f"There is no field {name!r} in this request.",
+        f"此请求没有字段 {name!r}。",
+        fix_en=(f"Did you mean {near[0]!r}? " if near else "") + (f"Valid: {fields_en}." if valid else ""),
+        fix_zh=(f"您是不是想用 {near[0]!r}？" if near else "") + (f"可用：{fields_zh}。" if valid else ""),
+    )
+
+
+def _fields_at(model: Any, loc: Sequence[str]) -> list[str]:
+    """Names of the fields of the model at a place in another; empty where there is none."""
+    for part in loc:
+        fields = getattr(model, "model_fields", {})
+        if part not in fields:
+            continue  # The name of a union's member.
+        model = _model_in(fields[part].annotation)
+    return list(getattr(model, "model_fields", {}))
+
+
+def _model_in(annotation: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model_in, get_args(annotation))), None)
