@@ -22,7 +22,10 @@ class Limits(Protocol):
         """
 
     def is_paused(self) -> bool:
-        """Whether no request may begin now. What runs goes on, what waits keeps its place; asked about ten times a second."""
+        """Whether no request may begin now: what runs goes on, what waits keeps its place.
+
+        Asked about ten times a second while something waits.
+        """
 
     def admit(self, request: SynthesisRequest) -> None:
         """Refuse a request that can never fit; asked on the caller's thread before the request is queued.
@@ -36,8 +39,8 @@ class Limits(Protocol):
 
         Args:
             batch: Its requests.
-            peak_bytes: On a CUDA device the most that torch's allocator had in use meanwhile, weights included; elsewhere
-                what the process holds afterwards.
+            peak_bytes: On a CUDA device the most that torch's allocator had in use meanwhile, weights included;
+                elsewhere what the process holds afterwards.
         """
 
 
