@@ -8,6 +8,7 @@ import typer
 
 from voice_sculptor.cli import options as opt
 from voice_sculptor.cli.session import Session
+from voice_sculptor.cli.settings import print_settings
 
 bench_app = typer.Typer(name="bench", help="Measure speed, quality or obedience.")
 
@@ -37,16 +38,39 @@ def serve(
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", metavar="N", help="Most page events that run at once.")
     ] = None,
+    max_batch_size: Annotated[
+        int | None, typer.Option("--max-batch-size", metavar="N", help="Most requests of one batch.")
+    ] = None,
+    idle_unload_s: Annotated[
+        float | None,
+        typer.Option(
+            "--idle-unload-s", metavar="S", help="Unload the engine after so long without a request."
+        ),
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="Show every setting and where it came from; start nothing.")
+    ] = False,
 ) -> None:
     """Start the page and print its address."""
-    from voice_sculptor.config import load_settings
+    from voice_sculptor.config import resolve
+
+    resolved = resolve(
+        **engine,
+        port=port,
+        host=host,
+        preload=preload,
+        max_queue=max_queue,
+        concurrency=concurrency,
+        max_batch_size=max_batch_size,
+        idle_unload_s=idle_unload_s,
+    )
+    if print_config:
+        print_settings(resolved)
+        return
     from voice_sculptor.ui.server import serve as serve_page
 
-    settings = load_settings(
-        **engine, port=port, host=host, preload=preload, max_queue=max_queue, concurrency=concurrency
-    )
-    serve_page(settings, open_browser=open_browser)
+    serve_page(resolved.settings, open_browser=open_browser)
 
 
 def setup(ctx: typer.Context, checkpoints_dir: opt.CheckpointsDir = None) -> None:
