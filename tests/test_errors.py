@@ -11,14 +11,23 @@ import pytest
 from voice_sculptor import errors
 from voice_sculptor.errors import (
     Cancelled,
+    DeadlineExceeded,
     EmptyText,
+    OutOfMemory,
     QueueFull,
     ShuttingDown,
     TextTooLong,
     VoiceSculptorError,
 )
 
-READY_MADE = [EmptyText(), TextTooLong(100_000, 20_000), QueueFull(3, 12.4), ShuttingDown(), Cancelled()]
+READY_MADE = [
+    EmptyText(),
+    TextTooLong(100_000, 20_000),
+    QueueFull(3, 12.4),
+    DeadlineExceeded(),
+    ShuttingDown(),
+    Cancelled(),
+]
 
 
 def tree(root: type[VoiceSculptorError], depth: int = 0) -> Iterator[tuple[int, str]]:
@@ -65,6 +74,15 @@ def test_a_full_queue_says_when_to_come_back() -> None:
     assert "about 1 s" in QueueFull(1, 0.01).message()
 
 
+def test_what_lacks_memory_may_say_how_much() -> None:
+    assert (OutOfMemory("Full.", "满了。").needed_bytes, OutOfMemory("Full.", "满了。").free_bytes) == (
+        None,
+        None,
+    )
+    error = OutOfMemory("Full.", "满了。", fix_en="Wait.", needed_bytes=2, free_bytes=1)
+    assert (error.needed_bytes, error.free_bytes, error.message()) == (2, 1, "Full. Wait.")
+
+
 @pytest.mark.parametrize(
     ("name", "code"),
     [
@@ -82,6 +100,7 @@ def test_a_full_queue_says_when_to_come_back() -> None:
         ("SynthesisFailed", 5),
         ("QueueFull", 6),
         ("OutOfMemory", 6),
+        ("DeadlineExceeded", 6),
         ("Cancelled", 130),
     ],
 )

@@ -67,6 +67,7 @@ class Settings(BaseSettings):
         presets_dir: Preset files of the user, beside those that ship; `None` for none.
         data_dir: Kept voices.
         max_queue: Most requests that wait for the device.
+        batch_window_ms: Longest wait for company between two batches, milliseconds; 0 for none.
         concurrency: Most page events that run at once.
         max_text_chars: Longest text of one request, characters.
         preload: Load the engine whole at the start (`True`) or when it is first needed (`False`); `None` leaves it to
@@ -107,6 +108,7 @@ class Settings(BaseSettings):
     presets_dir: Path | None = None
     data_dir: Path = Field(default_factory=lambda: _beside_or_home("data"))
     max_queue: int = Field(16, ge=1, le=10_000)
+    batch_window_ms: float = Field(50.0, ge=0.0, le=10_000.0)
     concurrency: int = Field(2, ge=1, le=64)
     max_text_chars: int = Field(20_000, ge=1, le=1_000_000)
     preload: bool | None = None

@@ -24,7 +24,8 @@
     │   └── MissingDependency   an optional package is needed; with the command
     ├── CapacityError
     │   ├── QueueFull           with retry_after_s
-    │   ├── OutOfMemory
+    │   ├── OutOfMemory         with needed_bytes and free_bytes where they are known
+    │   ├── DeadlineExceeded    nobody waits for it any more
     │   └── ShuttingDown
     └── Cancelled
 
@@ -219,7 +220,42 @@ class QueueFull(CapacityError):
 
 
 class OutOfMemory(CapacityError):
-    """The device has too little memory left."""
+    """The device has too little memory left.
+
+    Args:
+        en: As of every error.
+        zh: As of every error.
+        fix_en: As of every error.
+        fix_zh: As of every error.
+        needed_bytes: What was asked for; `None` where it is not known.
+        free_bytes: What there was.
+    """
+
+    def __init__(
+        self,
+        en: str,
+        zh: str,
+        *,
+        fix_en: str = "",
+        fix_zh: str = "",
+        needed_bytes: int | None = None,
+        free_bytes: int | None = None,
+    ) -> None:
+        super().__init__(en, zh, fix_en=fix_en, fix_zh=fix_zh)
+        self.needed_bytes = needed_bytes
+        self.free_bytes = free_bytes
+
+
+class DeadlineExceeded(CapacityError):
+    """The request's time was over before it was done."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The time given to this request is over.",
+            "此请求的时限已到。",
+            fix_en="Give it more time, shorten the text, or try again when the studio is less busy.",
+            fix_zh="请延长时限、缩短文本，或等工作室空闲些再试。",
+        )
 
 
 class ShuttingDown(CapacityError):

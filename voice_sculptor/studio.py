@@ -74,7 +74,12 @@ class Studio:
         self.settings = settings or load_settings()
         self.engine: Engine = engine or create_engine(self.settings.engine, self.settings)
         self.worker = Worker(
-            self.engine, self.settings.device, _given(self.settings.dtype), self.settings.max_queue
+            self.engine,
+            self.settings.device,
+            _given(self.settings.dtype),
+            self.settings.max_queue,
+            max_batch_size=_least(self.settings.max_batch_size, self.settings.max_concurrent_requests),
+            batch_window_s=self.settings.batch_window_ms / 1000.0,
         )
 
     def __enter__(self) -> Studio:
@@ -326,6 +331,10 @@ def _seeds(seed: int | None, count: int) -> tuple[int, ...]:
             fix_zh=f"请给 0 到 {MAX_SEED} 之间的整数。",
         )
     return tuple((seed + i) % (MAX_SEED + 1) for i in range(count))
+
+
+def _least(*bounds: int | None) -> int | None:
+    return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def _given(value: str) -> str | None:

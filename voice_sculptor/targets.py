@@ -113,6 +113,11 @@ def usual_f0_hz(gender: Gender, age: int | None) -> float:
     return float(np.interp(age or USUAL_AGE, _AGES, _F0_HZ[gender]))
 
 
+def usual_rate(language: Language) -> float:
+    """Syllables per second of speech without pauses that are usual in a language."""
+    return _RATE[language]
+
+
 def usual_tract_cm(gender: Gender, age: int | None) -> float:
     """Tract length that is usual for a gender and age, cm, on the scale of `audio.vocal_tract`."""
     return float(np.interp(age or USUAL_AGE, _AGES, _TRACT_CM[gender]))

@@ -10,7 +10,7 @@ from voice_sculptor.cli import options as opt
 from voice_sculptor.cli.session import Session
 from voice_sculptor.cli.settings import print_settings
 
-bench_app = typer.Typer(name="bench", help="Measure speed, quality or obedience.")
+bench_app = typer.Typer(name="bench", help="Measure speed, quality, obedience or how many can be served.")
 
 # What follows belongs to the measurement's own parser, `--help` included.
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
@@ -108,3 +108,20 @@ def bench_quality(ctx: typer.Context) -> None:
     from voice_sculptor.bench.quality import main
 
     main(ctx.args)
+
+
+@bench_app.command("load", context_settings=_PASSED_ON)
+def bench_load(ctx: typer.Context) -> None:
+    """Measure throughput and latency with many clients."""
+    from voice_sculptor.bench.load import main
+
+    main(ctx.args)
+
+
+@bench_app.command("soak", context_settings=_PASSED_ON)
+def bench_soak(ctx: typer.Context) -> None:
+    """Try thousands of mixed requests; fails where a promise is broken."""
+    from voice_sculptor.bench.soak import main
+
+    if not main(ctx.args):
+        raise typer.Exit(1)

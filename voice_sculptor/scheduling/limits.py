@@ -12,7 +12,7 @@ class Limits(Protocol):
     """Answers within a millisecond and from any thread; nothing here may block or touch the device."""
 
     def batch_limit(self, max_batch_size: int) -> int:
-        """Most requests in the next batch; asked by the worker's thread before each one.
+        """Most requests in the next batch; asked before each one, and for estimates.
 
         Args:
             max_batch_size: What engine and settings allow.

@@ -8,126 +8,92 @@ its events.
 from __future__ import annotations
 
 import logging
-import os
 import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 
+from voice_sculptor import metrics
 from voice_sculptor.domain import SynthesisRequest
-from voice_sculptor.engines.base import Engine, EngineEvent
-from voice_sculptor.errors import (
-    Cancelled,
-    LoadFailed,
-    OutOfMemory,
-    QueueFull,
-    ShuttingDown,
-    SynthesisFailed,
-    VoiceSculptorError,
+from voice_sculptor.engines.base import Engine
+from voice_sculptor.errors import Cancelled, ShuttingDown, SynthesisFailed, VoiceSculptorError
+from voice_sculptor.scheduling.batch import Batch
+from voice_sculptor.scheduling.job import (
+    END,
+    CancelToken,
+    Job,
+    Loading,
+    Started,
+    Waiting,
+    WorkerEvent,
 )
-from voice_sculptor.scheduling.memory import choose
+from voice_sculptor.scheduling.limits import Limits, NoLimits
+from voice_sculptor.scheduling.loading import Loader
+from voice_sculptor.scheduling.scheduler import Scheduler
+from voice_sculptor.scheduling.shortage import PeakMemory
 
-SPINS = 10_000
-"""Turns for which a thread of GNU's OpenMP, which torch computes with on Linux, watches for work before it sleeps.
-
-Its own default, 300,000, takes the cores away from whoever shares them: beside two busy processes on two cores the
-embedded engine took 1.2–1.7 times as long with it as with this, and alone as long, within the noise. Far fewer turns
-cost a tenth alone."""
+__all__ = ["CancelToken", "Loading", "Started", "Waiting", "Worker", "WorkerEvent"]
 
 _log = logging.getLogger(__name__)
 
-_DEFAULT_JOB_S = 10.0
-_SPEED_WINDOW = 8
-
-
-class CancelToken:
-    """A flag that one side sets and the other asks, from any thread."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def cancel(self) -> None:
-        """Ask for the work to stop at its next step."""
-        self._event.set()
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether `cancel` was called."""
-        return self._event.is_set()
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """Place in the queue of a request that has not begun.
-
-    Attributes:
-        position: Requests before it, the running one included.
-        wait_s: Estimated seconds until it begins.
-    """
-
-    position: int
-    wait_s: float
-
-
-@dataclass(frozen=True)
-class Loading:
-    """The engine is being loaded for this request; `fraction` runs from 0 to 1."""
-
-    fraction: float
-
-
-@dataclass(frozen=True)
-class Started:
-    """The request has the device now.
-
-    Attributes:
-        at_s: Since when, on the clock of `time.perf_counter`.
-    """
-
-    at_s: float = field(default_factory=time.perf_counter)
-
-
-@dataclass(eq=False)
-class _Job:
-    request: SynthesisRequest
-    token: CancelToken
-    events: queue.SimpleQueue[object] = field(default_factory=queue.SimpleQueue)
-    place: int = 0
-
-
-WorkerEvent = EngineEvent | Waiting | Loading | Started
-
-_END = object()
+_PAUSE_S = 0.1
+_SAY_AGAIN_S = 1.0
 
 
 class Worker:
-    """Runs one engine on one thread, first come first served, with a bounded queue.
+    """Runs one engine on one thread: a bounded queue that is fair between clients, and batches where that pays.
 
     Args:
         engine: Not yet loaded; it is loaded when first needed, once however many ask.
         device: As in `Engine.load`.
         dtype: As in `Engine.load`.
-        max_queue: Most requests that may wait beside the running one.
+        max_queue: Most requests that may wait beside the running ones. A quarter of the places is kept for clients that
+            have none waiting.
+        max_batch_size: Most requests in one batch; `None` for what the engine takes.
+        batch_window_s: Longest wait for company between two batches; see `batching.Window`.
+        limits: What the memory allows.
+
+    Attributes:
+        max_batch_size: Most requests in one batch; may be changed at any time, down to 1.
     """
 
-    def __init__(self, engine: Engine, device: str, dtype: str | None = None, max_queue: int = 32) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        device: str,
+        dtype: str | None = None,
+        max_queue: int = 32,
+        *,
+        max_batch_size: int | None = None,
+        batch_window_s: float = 0.05,
+        limits: Limits | None = None,
+    ) -> None:
         self.engine = engine
-        self.device = device
         self.dtype = dtype
         self.max_queue = max_queue
-        self._jobs: deque[_Job] = deque()
-        self._running: _Job | None = None
+        self._limits = limits or NoLimits()
+        most = engine.info.max_batch_size if engine.info.capabilities.batching else 1
+        self.max_batch_size = min(most, max_batch_size or most)
+        self._loader = Loader(engine, device, dtype)
+        self._peak = PeakMemory()
         self._changed = threading.Condition()
+        self._scheduler = Scheduler(max_queue, batch_window_s)
+        self._left: deque[Job] = deque()
+        self._is_inside = False
         self._is_closing = False
         self._has_preloaded = False
-        self._is_loaded = False
         self._wants_load = False
-        self._recent_s: deque[float] = deque(maxlen=_SPEED_WINDOW)
+        self._wants_unload = False
+        self._idle_since_s = time.monotonic()
         self._thread = threading.Thread(target=self._run, name=f"worker-{engine.info.id}", daemon=True)
         self._thread.start()
+
+    @property
+    def device(self) -> str:
+        """The device: as asked for until the engine is loaded, then the one it is on."""
+        return self._loader.device
 
     @property
     def has_preloaded(self) -> bool:
@@ -137,13 +103,25 @@ class Worker:
     @property
     def is_loaded(self) -> bool:
         """Whether the engine is on the device."""
-        return self._is_loaded
+        return self._loader.is_loaded
 
     @property
     def num_waiting(self) -> int:
         """Requests that have not begun."""
-        with self._changed:
-            return len(self._jobs)
+        with self._inside():
+            return len(self._scheduler)
+
+    @property
+    def num_running(self) -> int:
+        """Requests on the device."""
+        return len(self._scheduler.running)
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since anything last ran or was loaded; 0 while something runs or waits."""
+        with self._inside():
+            is_busy = self._scheduler.running or len(self._scheduler)
+            return 0.0 if is_busy else time.monotonic() - self._idle_since_s
 
     def submit(
         self, request: SynthesisRequest, token: CancelToken | None = None
@@ -157,185 +135,230 @@ class Worker:
             token: Lets another thread cancel it.
 
         Yields:
-            `Waiting` when its place changes, `Loading`, `Started`, then the engine's events.
+            `Waiting` when its place changes and once a second, `Loading`, `Started`, then the engine's events.
 
         Raises:
             QueueFull: At once, when the queue's bound is reached.
+            OutOfMemory: At once, where it can never fit; later, where it did not.
             ShuttingDown: The worker is closed.
             Cancelled: The token was set.
+            DeadlineExceeded: The request's deadline has passed.
             EngineError: The engine could not be loaded or broke.
         """
-        job = _Job(request, token or CancelToken())
-        with self._changed:
-            if self._is_closing:
-                raise ShuttingDown
-            if len(self._jobs) >= self.max_queue:
-                raise QueueFull(len(self._jobs), self._wait_s(len(self._jobs) + 1))
-            self._jobs.append(job)
-            self._announce_places()
-            self._changed.notify_all()
+        job = Job(request, token or CancelToken(), self.engine.info.id)
+        try:
+            self._limits.admit(request)
+            with self._inside():
+                if self._is_closing:
+                    raise ShuttingDown
+                self._drop_stopped()
+                self._scheduler.admit(job, time.monotonic(), self._limit())
+                self._changed.notify_all()
+        except VoiceSculptorError as error:
+            job.end(error)
+            raise
         events = self._events_of(job)
         next(events)  # A generator that never began has no `finally`: closing it would leave the job queued.
         return events
 
     def preload(self) -> None:
         """Begin to load and warm up the engine now, without waiting; a failure shows on the first request."""
-        with self._changed:
-            self._wants_load = True
-            self._changed.notify_all()
+        self._want(load=True)
 
-    def close(self, timeout_s: float = 30.0) -> None:
-        """Refuse what waits, cancel what runs, unload the engine and end the thread.
+    def unload(self) -> None:
+        """Free the device, without waiting: at once where it is idle, else after the batch; the next request loads."""
+        self._want(unload=True)
+
+    def reload(self) -> None:
+        """`unload`, then `preload`."""
+        self._want(load=True, unload=True)
+
+    def close(self, timeout_s: float = 30.0, finish_s: float = 0.0) -> None:
+        """Refuse what waits, end what runs, unload the engine and end the thread; all requests are answered.
 
         Args:
             timeout_s: Longest wait for the running step to end.
+            finish_s: Longest time that what runs is given to come to its own end.
         """
-        with self._changed:
+        with self._inside():
             self._is_closing = True
-            for job in self._jobs:
-                job.events.put(ShuttingDown())
-            self._jobs.clear()
-            if self._running is not None:
-                self._running.token.cancel()
+            for job in list(self._scheduler):
+                self._refuse(job, ShuttingDown())
             self._changed.notify_all()
+        if finish_s and self._scheduler.running:
+            self._thread.join(finish_s)
+        for job in self._scheduler.running:
+            job.stop(ShuttingDown())
         self._thread.join(timeout_s)
+        for job in self._scheduler.running:
+            job.end(ShuttingDown())
 
-    def _events_of(self, job: _Job) -> Generator[WorkerEvent, None, None]:
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """The lock, and what is to be done whenever it was held."""
+        with self._changed:
+            self._is_inside = True
+            try:
+                yield
+            finally:
+                while self._left:
+                    job = self._left.popleft()
+                    self._refuse(job, job.cause_to_stop() or Cancelled())
+                metrics.QUEUE.set(len(self._scheduler))
+                self._is_inside = False
+
+    def _want(self, *, load: bool = False, unload: bool = False) -> None:
+        with self._changed:
+            self._wants_load = load or self._wants_load
+            self._wants_unload = unload or self._wants_unload
+            self._changed.notify_all()
+
+    def _limit(self) -> int:
+        """Most requests in the next batch."""
+        most = self.max_batch_size
+        return max(1, min(most, self._limits.batch_limit(most)))
+
+    def _refuse(self, job: Job, error: VoiceSculptorError) -> None:
+        """Answer a job that waits, and free its place; one that does not is left alone."""
+        if self._scheduler.remove(job, time.monotonic(), self._limit()):
+            job.end(error)
+
+    def _drop_stopped(self) -> None:
+        for job in [job for job in self._scheduler if job.cause_to_stop() is not None]:
+            self._refuse(job, job.cause_to_stop() or Cancelled())
+
+    def _events_of(self, job: Job) -> Generator[WorkerEvent, None, None]:
+        def withdraw() -> None:
+            self._left.append(job)
+            with self._changed:
+                # A generator may be collected in the middle of our own work: then it is seen to at its end.
+                if not self._is_inside:
+                    with self._inside():
+                        self._changed.notify_all()
+
+        job.token.listen(withdraw)
         try:
             yield Started()  # Taken by `submit`.
             while True:
                 try:
-                    event = job.events.get(timeout=0.25)
+                    event = job.events.get(timeout=self._patience_s(job))
                 except queue.Empty:
-                    if job.token.is_cancelled and self._withdraw(job):
-                        raise Cancelled from None
+                    if (cause := job.cause_to_stop()) is not None:
+                        raise cause from None
+                    if not job.is_running and job.place:
+                        yield job.waiting()
                     continue
-                if event is _END:
+                if event is END:
                     return
                 if isinstance(event, BaseException):
                     raise event
+                if job.token.is_cancelled:
+                    raise Cancelled
                 yield event  # type: ignore[misc]
         finally:
-            job.token.cancel()
-            self._withdraw(job)
+            job.token.forget(withdraw)
+            job.stop(Cancelled())
+            withdraw()
 
-    def _withdraw(self, job: _Job) -> bool:
-        with self._changed:
-            if job not in self._jobs:
-                return False
-            self._jobs.remove(job)
-            self._announce_places()
-            return True
-
-    def _announce_places(self) -> None:
-        running = int(self._running is not None)
-        for place, job in enumerate(self._jobs, start=running):
-            if place and place != job.place:
-                job.place = place
-                job.events.put(Waiting(place, self._wait_s(place)))
-
-    def _wait_s(self, num_before: int) -> float:
-        mean_s = sum(self._recent_s) / len(self._recent_s) if self._recent_s else _DEFAULT_JOB_S
-        return num_before * mean_s
+    @staticmethod
+    def _patience_s(job: Job) -> float:
+        """How long its reader waits for an event before it looks around."""
+        if job.is_running or job.request.deadline_s is None:
+            return _SAY_AGAIN_S
+        return min(_SAY_AGAIN_S, max(0.0, job.request.deadline_s - time.monotonic()))
 
     def _run(self) -> None:
+        try:
+            while self._turn():
+                pass
+        except Exception:  # noqa: BLE001  # A fault of ours: all are answered, and none taken any more.
+            _log.exception("The worker of %s has ended", self.engine.info.id)
+        finally:
+            with self._inside():
+                self._is_closing = True
+                for job in list(self._scheduler):
+                    self._refuse(job, _broken())
+            self._loader.unload()
+
+    def _turn(self) -> bool:
+        """Wait for something to do, and do it; `False` where the thread is to end."""
         while True:
             with self._changed:
-                while not (self._jobs or self._is_closing or (self._wants_load and not self._is_loaded)):
-                    self._changed.wait()
-                if self._is_closing:
+                with self._inside():
+                    todo, patience_s = self._todo()
+                if todo:
                     break
-                self._wants_load = False
-                job = self._jobs.popleft() if self._jobs else None
-                self._running = job
-                self._announce_places()
-            if job is None:
-                self._preload_quietly()
-                continue
-            started = time.monotonic()
-            job.events.put(self._outcome(job))
-            with self._changed:
-                self._running = None
-                if not job.token.is_cancelled:
-                    self._recent_s.append(time.monotonic() - started)
-        if self._is_loaded:
-            self.engine.unload()
-            self._is_loaded = False
+                self._changed.wait(patience_s)
+        if todo == "close":
+            return False
+        if todo == "unload":
+            self._wants_unload = False
+            self._loader.unload()
+        elif todo == "preload":
+            self._wants_load = False
+            self._loader.preload(lambda: bool(len(self._scheduler) or self._is_closing or self._wants_unload))
+            self._has_preloaded = True
+        else:
+            self._run_batch()
+        self._idle_since_s = time.monotonic()
+        return True
 
-    def _preload_quietly(self) -> None:
-        try:
-            self._load(lambda fraction: None)
-            for _ in chain((None,), self.engine.warm_up()):
-                if self._jobs or self._is_closing:
-                    break
-        except VoiceSculptorError as error:
-            _log.warning("The engine could not be made ready ahead: %s", error.message())
-        except Exception:  # noqa: BLE001  # The thread goes on: whoever asks first is told what breaks.
-            _log.exception("The engine %s could not be warmed up", self.engine.info.id)
-        self._has_preloaded = True
+    def _todo(self) -> tuple[str, float | None]:
+        """What to do now; or nothing, and the longest wait until there may be something."""
+        if self._is_closing:
+            return "close", None
+        if self._wants_unload:
+            return "unload", None
+        self._drop_stopped()
+        now_s = time.monotonic()
+        ready_s = self._scheduler.ready_s(now_s, self._limit())
+        if ready_s is None:
+            return ("preload" if self._wants_load else ""), None
+        if self._limits.is_paused():
+            return "", _PAUSE_S
+        return ("", ready_s - now_s) if ready_s > now_s else ("batch", None)
 
-    def _outcome(self, job: _Job) -> object:
-        """Do the job; what ends its stream: `_END` or the error to raise there."""
-        try:
-            if job.token.is_cancelled:
-                return Cancelled()
-            self._load(lambda fraction: job.events.put(Loading(fraction)))
-            job.events.put(Started())
-            for event in self.engine.synthesize([job.request], lambda _: job.token.is_cancelled):
-                job.events.put(event)
-            return Cancelled() if job.token.is_cancelled else _END
-        except VoiceSculptorError as error:
-            return error
-        except Exception as error:  # noqa: BLE001  # Where foreign exceptions enter: one is one failed request.
-            if _is_out_of_memory(error):
-                return _chained(_out_of_memory(), error)
-            _log.exception("The engine %s broke", self.engine.info.id)
-            return _chained(
-                SynthesisFailed(
-                    f"The engine broke while it spoke: {error!r}.",
-                    f"引擎在合成时出错：{error!r}。",
-                    fix_en="Try again; if it repeats, report it with the log.",
-                    fix_zh="请重试；如果反复出现，请附上日志报告问题。",
-                ),
-                error,
-            )
-
-    def _load(self, progress: Callable[[float], None]) -> None:
-        if self._is_loaded:
+    def _run_batch(self) -> None:
+        with self._inside():
+            jobs = self._scheduler.take(time.monotonic(), self._limit(), self.is_loaded)
+            for job in jobs:
+                job.is_running = True
+        if not jobs:  # The worker was closed in between.
             return
-        # Read by the library when torch is first imported; an operator's own value stands.
-        os.environ.setdefault("GOMP_SPINCOUNT", str(SPINS))
+        metrics.RUNNING.set(len(jobs))
+        began_s = time.monotonic()
         try:
-            self.device = choose(self.device, self.engine.info.memory_estimate_bytes)
-            self.engine.load(self.device, self.dtype, progress)
-        except VoiceSculptorError:
-            raise
-        except Exception as error:
-            if _is_out_of_memory(error):
-                raise _out_of_memory() from error
-            raise LoadFailed(
-                f"The engine {self.engine.info.id!r} could not be loaded: {error!r}.",
-                f"引擎 {self.engine.info.id!r} 加载失败：{error!r}。",
-                fix_en="Run `bash run.sh setup` again; if it repeats, report it with the log.",
-                fix_zh="请重新运行 `bash run.sh setup`；如果反复出现，请附上日志报告问题。",
-            ) from error
-        self._is_loaded = True
+            load_s = self._loader.load(lambda fraction: _tell(jobs, Loading(fraction)))
+            if load_s is not None:
+                self._scheduler.speed.loaded(load_s)
+            began_s = time.monotonic()
+            self._peak.restart(self.device)
+            metrics.BATCH_SIZE.observe(len(jobs))
+            Batch(self.engine, self.device, jobs).run()
+            self._limits.measured([job.request for job in jobs], self._peak.read_bytes(self.device))
+        except VoiceSculptorError as error:
+            for job in jobs:
+                job.end(job.cause_to_stop() or error)
+        except Exception:  # noqa: BLE001  # A fault of ours is one batch that failed.
+            _log.exception("A batch broke the worker")
+        finally:
+            for job in jobs:
+                job.end(_broken())
+            with self._inside():
+                ended_s = time.monotonic()
+                self._scheduler.ended(ended_s, ended_s - began_s)
+            metrics.RUNNING.set(0)
 
 
-def _is_out_of_memory(error: Exception) -> bool:
-    # torch is not imported here; its class is known by name.
-    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+def _tell(jobs: tuple[Job, ...], event: WorkerEvent) -> None:
+    for job in jobs:
+        job.events.put(event)
 
 
-def _out_of_memory() -> OutOfMemory:
-    return OutOfMemory(
-        "The device has too little memory left for this request.",
-        "设备剩余内存不足，无法完成此请求。",
-        fix_en="Shorten the text, ask for fewer candidates, or close other programs.",
-        fix_zh="请缩短文本、减少候选数量，或关闭其他程序。",
+def _broken() -> VoiceSculptorError:
+    return SynthesisFailed(
+        "The studio's worker broke over this request.",
+        "工作室的工作线程在处理此请求时出错。",
+        fix_en="Try again; if it repeats, start the studio again, and report it with the log.",
+        fix_zh="请重试；如果反复出现，请重新启动工作室，并附上日志报告问题。",
     )
-
-
-def _chained(error: VoiceSculptorError, cause: BaseException) -> VoiceSculptorError:
-    error.__cause__ = cause
-    return error

@@ -7,17 +7,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
-from voice_sculptor.controls import Controls
+from tests.scheduling.engines import PATIENCE_S, GatedEngine, ScriptedEngine, eventually, occupied, request
+from voice_sculptor import metrics
 from voice_sculptor.domain import SynthesisRequest
 from voice_sculptor.engines.base import AudioChunk, CandidateDone, EngineEvent
-from voice_sculptor.engines.fake import FakeEngine, FakeOptions
+from voice_sculptor.engines.fake import FakeEngine
 from voice_sculptor.errors import (
     Cancelled,
-    LoadFailed,
-    OutOfMemory,
+    DeadlineExceeded,
     QueueFull,
     ShuttingDown,
     SynthesisFailed,
@@ -26,86 +27,8 @@ from voice_sculptor.errors import (
 )
 from voice_sculptor.scheduling.worker import CancelToken, Loading, Started, Waiting, Worker
 
-PATIENCE_S = 5.0
 
-
-def request(name: str = "a", text: str = "hello", seeds: tuple[int, ...] = (1,), delay_s: float = 0.0):
-    return SynthesisRequest(name, text, "auto", Controls(), seeds, options=FakeOptions(step_delay_s=delay_s))
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline_s = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline_s, "it did not come true in time"
-        time.sleep(0.002)
-
-
-class GatedEngine(FakeEngine):
-    """Waits before each request until the gate opens, and keeps the order of what it was given."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gate = threading.Event()
-        self.threads: set[int] = set()
-        self.spoken: list[str] = []
-
-    def load(self, device: str, dtype: str | None, progress: Callable[[float], None]) -> None:
-        self.threads.add(threading.get_ident())
-        super().load(device, dtype, progress)
-
-    def unload(self) -> None:
-        self.threads.add(threading.get_ident())
-        super().unload()
-
-    def synthesize(
-        self, batch: Sequence[SynthesisRequest], is_cancelled: Callable[[str], bool]
-    ) -> Iterator[EngineEvent]:
-        self.threads.add(threading.get_ident())
-        self.spoken += [one.id for one in batch]
-        while not self.gate.wait(0.002) and not is_cancelled(batch[0].id):
-            pass
-        yield from super().synthesize(batch, is_cancelled)
-
-
-class ScriptedEngine(FakeEngine):
-    """Raises what it is told to, once per entry, while loading or while speaking."""
-
-    def __init__(self, on_load: Sequence[Exception] = (), on_speak: Sequence[Exception] = ()) -> None:
-        super().__init__()
-        self.on_load = list(on_load)
-        self.on_speak = list(on_speak)
-
-    def load(self, device: str, dtype: str | None, progress: Callable[[float], None]) -> None:
-        if self.on_load:
-            raise self.on_load.pop(0)
-        super().load(device, dtype, progress)
-
-    def synthesize(
-        self, batch: Sequence[SynthesisRequest], is_cancelled: Callable[[str], bool]
-    ) -> Iterator[EngineEvent]:
-        if self.on_speak:
-            raise self.on_speak.pop(0)
-        yield from super().synthesize(batch, is_cancelled)
-
-
-@pytest.fixture
-def gated() -> Iterator[tuple[GatedEngine, Worker]]:
-    engine = GatedEngine()
-    worker = Worker(engine, "cpu", max_queue=3)
-    yield engine, worker
-    engine.gate.set()
-    worker.close()
-
-
-def occupied(worker: Worker) -> Iterator[object]:
-    """The events of a request that has the device now."""
-    events = worker.submit(request("running"))
-    assert isinstance(next(events), Loading)
-    assert isinstance(next(events), Started)
-    return events
-
-
-def scripted(**script: Sequence[Exception]) -> Worker:
+def scripted(**script: Sequence[BaseException]) -> Worker:
     return Worker(ScriptedEngine(**script), "cpu")
 
 
@@ -169,10 +92,25 @@ def test_places_in_the_queue(gated: tuple[GatedEngine, Worker]) -> None:
     assert place.position == 2
     assert place.wait_s > 0
     first.close()
-    assert next(second) == Waiting(1, place.wait_s / 2)
+    moved = next(second)
+    assert isinstance(moved, Waiting)
+    assert moved.position == 1
+    assert moved.wait_s <= place.wait_s
     engine.gate.set()
     assert isinstance(list(running)[-1], CandidateDone)
     assert [type(event) for event in second] == [Started, AudioChunk, CandidateDone]
+
+
+def test_the_wait_is_said_again_as_it_shrinks(gated: tuple[GatedEngine, Worker]) -> None:
+    _, worker = gated
+    running = occupied(worker)
+    waiting = worker.submit(request("a", text="a longer text than the first one " * 9))
+    first, second = next(waiting), next(waiting)
+    assert isinstance(first, Waiting)
+    assert isinstance(second, Waiting)
+    assert first.position == second.position == 1
+    assert 0.0 <= second.wait_s < first.wait_s
+    del running
 
 
 def test_a_place_that_stays_is_not_said_again(gated: tuple[GatedEngine, Worker]) -> None:
@@ -181,7 +119,7 @@ def test_a_place_that_stays_is_not_said_again(gated: tuple[GatedEngine, Worker])
     first, second = worker.submit(request("a")), worker.submit(request("b"))
     engine.gate.set()
     assert [event.position for event in first if isinstance(event, Waiting)] == [1]
-    assert [event.position for event in second if isinstance(event, Waiting)] == [2, 1]
+    assert [event.position for event in second if isinstance(event, Waiting)] == [2], "both go on together"
     del running
 
 
@@ -190,8 +128,9 @@ def test_cancelling_what_waits(gated: tuple[GatedEngine, Worker]) -> None:
     running = occupied(worker)
     token = CancelToken()
     waiting = worker.submit(request("a"), token)
-    assert next(waiting) == Waiting(1, 10.0)
+    assert isinstance(next(waiting), Waiting)
     token.cancel()
+    assert worker.num_waiting == 0, "its place is free before anybody reads"
     with pytest.raises(Cancelled):
         next(waiting)
     assert worker.num_waiting == 0
@@ -255,10 +194,6 @@ def test_leaving_what_runs_frees_the_device(gated: tuple[GatedEngine, Worker]) -
     assert isinstance(list(following)[-1], CandidateDone)
 
 
-class OutOfMemoryError(RuntimeError):
-    """Named as torch names its own."""
-
-
 @pytest.mark.parametrize(
     ("raised", "expected"),
     [
@@ -266,14 +201,13 @@ class OutOfMemoryError(RuntimeError):
         (KeyError("x"), SynthesisFailed),
         (OSError(5, "disk"), SynthesisFailed),
         (ZeroDivisionError(), SynthesisFailed),
-        (MemoryError(), OutOfMemory),
-        (OutOfMemoryError("CUDA out of memory"), OutOfMemory),
+        (SystemExit(1), SynthesisFailed),
         (WeightsNotFound("none", "无"), WeightsNotFound),
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )
 def test_what_breaks_in_speaking_is_one_failed_request(
-    raised: Exception, expected: type[VoiceSculptorError]
+    raised: BaseException, expected: type[VoiceSculptorError]
 ) -> None:
     worker = scripted(on_speak=[raised])
     with pytest.raises(expected) as seen:
@@ -284,104 +218,12 @@ def test_what_breaks_in_speaking_is_one_failed_request(
     worker.close()
 
 
-@pytest.mark.parametrize(
-    ("raised", "expected"),
-    [
-        (RuntimeError("boom"), LoadFailed),
-        (ImportError("no module"), LoadFailed),
-        (MemoryError(), OutOfMemory),
-        (OutOfMemoryError("CUDA out of memory"), OutOfMemory),
-        (WeightsNotFound("none", "无"), WeightsNotFound),
-    ],
-    ids=lambda value: getattr(value, "__name__", type(value).__name__),
-)
-@pytest.mark.parametrize("preloaded", [False, True])
-def test_what_breaks_in_loading_is_said_and_can_load_later(
-    raised: Exception, expected: type[VoiceSculptorError], preloaded: bool
-) -> None:
-    worker = scripted(on_load=[raised, raised] if preloaded else [raised])
-    engine = worker.engine
-    assert isinstance(engine, ScriptedEngine)
-    if preloaded:
-        worker.preload()
-        eventually(lambda: worker.has_preloaded)
-        assert len(engine.on_load) == 1
-    with pytest.raises(expected) as seen:
-        list(worker.submit(request()))
-    assert seen.value is raised or seen.value.__cause__ is raised
-    assert not worker.is_loaded
-    assert isinstance(list(worker.submit(request()))[-1], CandidateDone)
-    assert worker.is_loaded
-    worker.close()
-
-
-def test_preloading_needs_no_request() -> None:
-    engine = FakeEngine()
-    worker = Worker(engine, "cpu")
-    worker.preload()
-    eventually(lambda: worker.is_loaded)
-    assert not any(isinstance(event, Loading) for event in worker.submit(request()))
-    assert engine.num_loads == 1
-    worker.close()
-
-
-class WarmingEngine(GatedEngine):
-    """Warms up in endless steps, or breaks in the second one."""
-
-    def __init__(self, breaks: bool = False) -> None:
-        super().__init__()
-        self.gate.set()
-        self.breaks = breaks
-        self.num_steps = 0
-
-    def warm_up(self) -> Iterator[None]:
-        while True:
-            self.threads.add(threading.get_ident())
-            self.num_steps += 1
-            if self.breaks and self.num_steps == 2:
-                raise RuntimeError("cold")
-            time.sleep(0.001)
-            yield
-
-
-@pytest.mark.parametrize("breaks", [False, True])
-def test_warming_up_makes_nobody_wait(breaks: bool) -> None:
-    engine = WarmingEngine(breaks)
-    worker = Worker(engine, "cpu")
-    worker.preload()
-    eventually(lambda: engine.num_steps >= 2)
-    assert worker.is_loaded
-    assert isinstance(list(worker.submit(request()))[-1], CandidateDone)
-    num_steps = engine.num_steps
-    time.sleep(0.02)
-    assert engine.num_steps == num_steps
-    worker.close()
-    assert len(engine.threads) == 1
-
-
-def test_what_is_loaded_for_a_request_is_not_warmed_up() -> None:
-    engine = WarmingEngine()
-    worker = Worker(engine, "cpu")
-    assert isinstance(list(worker.submit(request()))[-1], CandidateDone)
-    worker.close()
-    assert engine.num_steps == 0
-
-
-def test_closing_ends_the_warming_up() -> None:
-    engine = WarmingEngine()
-    worker = Worker(engine, "cpu")
-    worker.preload()
-    eventually(lambda: engine.num_steps >= 1)
-    worker.close()
-    assert not worker.is_loaded
-
-
-def test_closing_refuses_what_waits_and_cancels_what_runs(gated: tuple[GatedEngine, Worker]) -> None:
+def test_closing_refuses_what_waits_and_ends_what_runs(gated: tuple[GatedEngine, Worker]) -> None:
     engine, worker = gated
     running = occupied(worker)
     waiting = [worker.submit(request(name)) for name in "ab"]
     worker.close()
-    with pytest.raises(Cancelled):
+    with pytest.raises(ShuttingDown):
         list(running)
     for events in waiting:
         with pytest.raises(ShuttingDown):
@@ -398,6 +240,156 @@ def test_closing_twice_and_without_work() -> None:
     worker.close()
     worker.close()
     assert not worker.is_loaded
+
+
+def test_closing_may_let_what_runs_come_to_its_end(gated: tuple[GatedEngine, Worker]) -> None:
+    engine, worker = gated
+    running = occupied(worker)
+    waiting = worker.submit(request("a"))
+    threading.Timer(0.05, engine.gate.set).start()
+    worker.close(finish_s=PATIENCE_S)
+    assert isinstance(list(running)[-1], CandidateDone)
+    with pytest.raises(ShuttingDown):
+        list(waiting)
+    assert not engine.is_loaded
+
+
+class StuckEngine(GatedEngine):
+    """Takes no notice of anything until the gate opens."""
+
+    def synthesize(
+        self, batch: Sequence[SynthesisRequest], is_cancelled: Callable[[str], bool]
+    ) -> Iterator[EngineEvent]:
+        self.gate.wait(PATIENCE_S)
+        yield from super().synthesize(batch, is_cancelled)
+
+
+def test_even_what_is_stuck_is_answered() -> None:
+    engine = StuckEngine()
+    worker = Worker(engine, "cpu")
+    running = worker.submit(request())
+    eventually(lambda: worker.num_running == 1)
+    worker.close(timeout_s=0.05)
+    with pytest.raises(ShuttingDown):
+        list(running)
+    engine.gate.set()
+    worker.close()
+
+
+def test_a_thread_that_dies_leaves_nobody_without_an_answer() -> None:
+    engine = GatedEngine()
+    worker = Worker(engine, "cpu", max_batch_size=1)
+    running = occupied(worker)
+    waiting = worker.submit(request("a"))
+    worker._scheduler.take = None  # type: ignore[method-assign, assignment]
+    engine.gate.set()
+    assert isinstance(list(running)[-1], CandidateDone)
+    with pytest.raises(SynthesisFailed):
+        list(waiting)
+    with pytest.raises(ShuttingDown):
+        worker.submit(request("late"))
+    worker.close()
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+def test_a_deadline_ends_a_request_wherever_it_is(
+    gated: tuple[GatedEngine, Worker], is_running: bool
+) -> None:
+    engine, worker = gated
+    running = None if is_running else occupied(worker)
+    began_s = time.monotonic()
+    events = worker.submit(request("late", deadline_s=began_s + 0.1))
+    with pytest.raises(DeadlineExceeded):
+        list(events)
+    assert 0.1 <= time.monotonic() - began_s < PATIENCE_S / 2
+    assert worker.num_waiting == 0
+    engine.gate.set()
+    assert isinstance(list(running or worker.submit(request("next")))[-1], CandidateDone)
+    assert ("late" in engine.spoken) == is_running
+
+
+def test_a_deadline_that_has_passed_does_no_work_and_holds_no_place(
+    gated: tuple[GatedEngine, Worker],
+) -> None:
+    engine, worker = gated
+    running = occupied(worker)
+    unread = [worker.submit(request(name, deadline_s=time.monotonic() + 0.02)) for name in "abc"]
+    time.sleep(0.03)
+    following = worker.submit(request("next"))
+    engine.gate.set()
+    assert isinstance(list(following)[-1], CandidateDone)
+    assert engine.spoken == ["running", "next"]
+    for events in unread:
+        with pytest.raises(DeadlineExceeded):
+            list(events)
+    del running
+
+
+def test_what_the_caller_left_is_not_delivered_late() -> None:
+    worker = Worker(FakeEngine(), "cpu")
+    token = CancelToken()
+    events = worker.submit(request(text="a" * 1200), token)
+    eventually(lambda: worker.idle_s > 0.0)
+    token.cancel()
+    with pytest.raises(Cancelled):
+        next(events)
+    worker.close()
+
+
+def test_a_token_keeps_nothing_of_what_has_ended() -> None:
+    worker, token = Worker(FakeEngine(), "cpu"), CancelToken()
+    list(worker.submit(request(), token))
+    assert token._listeners == []
+    assert not token.is_cancelled
+    worker.close()
+
+
+def test_idle_time_counts_from_the_last_work(gated: tuple[GatedEngine, Worker]) -> None:
+    engine, worker = gated
+    running = occupied(worker)
+    assert worker.idle_s == 0.0
+    engine.gate.set()
+    list(running)
+    eventually(lambda: 0.0 < worker.idle_s < PATIENCE_S)
+    before_s = worker.idle_s
+    time.sleep(0.02)
+    assert worker.idle_s >= before_s + 0.02
+
+
+def test_the_metrics_count_each_request_once() -> None:
+    engine = ScriptedEngine(on_speak=[RuntimeError("boom")])
+    engine.info = replace(engine.info, id=f"counted-{time.monotonic_ns()}")
+    worker = Worker(engine, "cpu")
+    before = {name: metrics.REGISTRY.get_sample_value(name) or 0.0 for name in _COUNTED}
+    with pytest.raises(SynthesisFailed):
+        list(worker.submit(request()))
+    list(worker.submit(request(seeds=(1, 2))))
+    worker.submit(request(text="a" * 400, delay_s=0.005)).close()
+    worker.close()
+    with pytest.raises(ShuttingDown):
+        worker.submit(request())
+    ended = {
+        how: metrics.REGISTRY.get_sample_value(
+            "voice_sculptor_requests_total", {"engine": engine.info.id, "outcome": how}
+        )
+        for how in ("done", "failed", "cancelled", "refused")
+    }
+    assert ended == {"done": 1.0, "failed": 1.0, "cancelled": 1.0, "refused": 1.0}
+    gained = {name: (metrics.REGISTRY.get_sample_value(name) or 0.0) - before[name] for name in _COUNTED}
+    assert gained["voice_sculptor_cancels_total"] == 1.0
+    assert gained["voice_sculptor_ttfa_seconds_count"] in (1.0, 2.0)
+    assert gained["voice_sculptor_wait_seconds_count"] in (2.0, 3.0)
+    rtf = metrics.REGISTRY.get_sample_value("voice_sculptor_rtf_count", {"engine": engine.info.id})
+    assert rtf == 2.0
+    assert metrics.REGISTRY.get_sample_value("voice_sculptor_running_requests") == 0.0
+    assert metrics.REGISTRY.get_sample_value("voice_sculptor_queue_requests") == 0.0
+
+
+_COUNTED = (
+    "voice_sculptor_cancels_total",
+    "voice_sculptor_ttfa_seconds_count",
+    "voice_sculptor_wait_seconds_count",
+)
 
 
 def test_the_estimate_follows_what_was_measured() -> None:
