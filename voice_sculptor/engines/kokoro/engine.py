@@ -64,14 +64,21 @@ class KokoroEngine:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._speaker: Speaker | None = None
+        self._held: Mapping[str, int] = {}
 
     def load(self, device: str, dtype: str | None, progress: Callable[[float], None]) -> None:
         """See `Engine.load`."""
         path = weights.prepare(self._settings.checkpoints_dir, lambda fraction: progress(0.8 * fraction))
+        from voice_sculptor.engines.held import held_bytes
         from voice_sculptor.engines.kokoro.speech import Speaker
 
         self._speaker = Speaker.load(path, device, dtype)
+        self._held = {"weights": held_bytes(self._speaker)}
         progress(1.0)
+
+    def memory_parts(self) -> Mapping[str, int]:
+        """See `StatesMemory.memory_parts`."""
+        return self._held
 
     def warm_up(self) -> Iterator[None]:
         """See `Engine.warm_up`: the dictionaries, and torch's kernels, which are made at their first use."""
@@ -88,6 +95,7 @@ class KokoroEngine:
     def unload(self) -> None:
         """See `Engine.unload`."""
         self._speaker = None
+        self._held = {}
         gc.collect()
 
     def synthesize(

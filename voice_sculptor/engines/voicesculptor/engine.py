@@ -105,6 +105,7 @@ class VoiceSculptorEngine:
         self._codec: Codec | None = None
         self._decoder: Decoder | None = None
         self._prompts: PromptBuilder | None = None
+        self._held: Mapping[str, int] = {}
 
     def load(self, device: str, dtype: str | None, progress: Callable[[float], None]) -> None:
         """See `Engine.load`: the codec first, which is small and shows early what is wrong."""
@@ -116,6 +117,7 @@ class VoiceSculptorEngine:
                 fix_zh="请用更新的 Python 运行 `bash run.sh setup`，或使用 --engine kokoro。",
             )
         found = weights.ensure(self._settings, lambda fraction: progress(0.5 * fraction))
+        from voice_sculptor.engines.held import held_bytes
         from voice_sculptor.engines.voicesculptor.checkpoint import load_language_model
         from voice_sculptor.engines.voicesculptor.codec import Codec
         from voice_sculptor.engines.voicesculptor.decoding import Decoder
@@ -134,9 +136,25 @@ class VoiceSculptorEngine:
         prompts = PromptBuilder(tokenizer, vocabulary)
         longest = self._settings.max_new_tokens or _MAX_NEW_TOKENS
         num_slots = self._settings.slots or _NUM_SLOTS
-        decoder = Decoder(model, vocabulary, num_slots, _PROMPT_TOKENS + longest, longest)
+        decoder = Decoder(
+            model,
+            vocabulary,
+            num_slots,
+            _PROMPT_TOKENS + longest,
+            longest,
+            use_graph=self._settings.cuda_graph is not False,
+        )
         self._codec, self._decoder, self._prompts = codec, decoder, prompts
+        self._held = {
+            "weights": held_bytes(model),
+            "codec": codec.num_bytes,
+            "cache": decoder.cache.num_bytes + held_bytes(decoder.sampler),
+        }
         progress(1.0)
+
+    def memory_parts(self) -> Mapping[str, int]:
+        """See `StatesMemory.memory_parts`."""
+        return self._held
 
     def warm_up(self) -> Iterator[None]:
         """See `Engine.warm_up`: a few tokens and their sound; on a graphics card the step becomes one graph."""
@@ -158,6 +176,7 @@ class VoiceSculptorEngine:
         """See `Engine.unload`."""
         was_on_card = self._decoder is not None and self._decoder.is_on_card
         self._codec = self._decoder = self._prompts = None
+        self._held = {}
         gc.collect()
         if was_on_card:
             import torch
