@@ -25,6 +25,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "max_concurrent_requests": "max_concurrent_requests",
         "max_queue": "max_queue",
         "max_batch_size": "max_batch_size",
+        "batch_window_ms": "batch_window_ms",
         "slots": "slots",
         "preallocate_memory": "preload",
         "expandable_segments": "expandable_segments",

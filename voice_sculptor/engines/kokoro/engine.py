@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from voice_sculptor.engines.kokoro.speech import Speaker
 
 _LOADED_BYTES = 700_000_000
+_WEIGHTS_BYTES = 268_000_000
+_BYTES_PER_AUDIO_S = 20_000_000
+"""Measured in fp32 on a CPU: 14–24 MB of peak for each second of a line of 3–10 s (docs/serving.md)."""
+_MAX_PIECE_S = 36.0
+"""510 phonemes, the most of a line, at the usual rate."""
 
 
 class KokoroEngine:
@@ -58,6 +63,9 @@ class KokoroEngine:
             timbre=frozenset(TIMBRE_NAMES) - {"nasality"},
         ),
         memory_estimate_bytes=_LOADED_BYTES,
+        weights_bytes=_WEIGHTS_BYTES,
+        bytes_per_audio_s=_BYTES_PER_AUDIO_S,
+        max_piece_s=_MAX_PIECE_S,
     )
     Options = Options
 

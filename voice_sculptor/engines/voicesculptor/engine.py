@@ -46,6 +46,12 @@ if TYPE_CHECKING:
     from voice_sculptor.engines.voicesculptor.takes import Take
 
 _LOADED_BYTES = 10_000_000_000
+_WEIGHTS_BYTES = 7_200_000_000
+"""Computed: 3.41 billion parameters of the language model and 187 million of the codec's decoder, 2 bytes each."""
+_BYTES_PER_TOKEN = 2 * 28 * 8 * 128 * 2
+"""Computed: keys and values of 28 layers, 8 heads of 128, 2 bytes each, of a prompt; slots have their own."""
+_BYTES_PER_AUDIO_S = 8_000_000
+"""Computed: what the codec's decoder holds of a clip at a time, 50 frames a second, not more than 160 kB each."""
 _NUM_SLOTS = 4
 _MAX_NEW_TOKENS = 2048
 _PROMPT_TOKENS = 1024
@@ -96,6 +102,10 @@ class VoiceSculptorEngine:
         ),
         max_batch_size=8,
         memory_estimate_bytes=_LOADED_BYTES,
+        weights_bytes=_WEIGHTS_BYTES,
+        bytes_per_token=_BYTES_PER_TOKEN,
+        bytes_per_audio_s=_BYTES_PER_AUDIO_S,
+        max_piece_s=_MAX_NEW_TOKENS / 50.0,
         settings=frozenset(ENGINE_SETTINGS),
     )
     Options = VoiceSculptorOptions
