@@ -211,7 +211,8 @@ check_all() {
     "$bin"/$step || status=1
   done
   say "== pytest"
-  "$python" -m pytest "$@" || status=1
+  # A file's tests share what they load, and stay together; each process takes a gigabyte or two.
+  "$python" -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile "$@" || status=1
   return $status
 }
 

@@ -21,6 +21,9 @@ for _name in [
 ]:
     del os.environ[_name]
 os.environ.pop("PORT", None)
+# Processes that share the cores: with all the threads each they would wait for one another.
+if _count := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // int(_count))))
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ LAYERS = (
     ("config", "metrics", "language", "audio", "device", "targets"),
     ("engines",),
     ("scheduling",),
-    ("library", "presets", "events", "takes", "studio", "obedience"),
+    ("library", "presets", "events", "takes", "studio", "doctor", "obedience"),
     ("ui", "api", "cli", "bench", "__main__"),
 )
 """Each unit imports from its own layer and those before it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from dataclasses import replace
@@ -25,7 +26,7 @@ from voice_sculptor.engines.registry import (
     engine_with_voice,
     unused_settings,
 )
-from voice_sculptor.errors import UnknownEngine, WeightsNotFound
+from voice_sculptor.errors import MissingDependency, UnknownEngine, WeightsNotFound
 
 CARD = device.Gpu("Test Card", "GPU-1", 24_000_000_000, 20_000_000_000)
 
@@ -77,6 +78,20 @@ def falls_back(choice: Choice, en: str, zh: str) -> None:
 def test_no_card(cards: Cards, checkpoints: Path) -> None:
     cards.clear()
     falls_back(chosen(checkpoints), "no CUDA device", "没有 CUDA 设备")
+
+
+def test_an_old_python(cards: Cards, checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.util.find_spec
+
+    def without_transformers(name: str) -> object:
+        return None if name == "transformers" else real(name)
+
+    for module in ("voice_sculptor.engines.registry", "voice_sculptor.engines.voicesculptor.engine"):
+        monkeypatch.setattr(f"{module}.find_spec", without_transformers)
+    falls_back(chosen(checkpoints), "transformers needs Python 3.11", "transformers 需要 Python 3.11")
+    engine = create_engine(GPU_ENGINE, load_settings(checkpoints_dir=checkpoints))
+    with pytest.raises(MissingDependency, match=r"Python 3\.11"):
+        engine.load("cpu", None, lambda _fraction: None)
 
 
 @pytest.mark.parametrize("name", ["cpu", "mps"])

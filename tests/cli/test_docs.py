@@ -26,6 +26,7 @@ HELP_PAGES = [
     ("serve",),
     ("setup",),
     ("download",),
+    ("doctor",),
     ("bench",),
 ]
 

@@ -14,9 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
-
 from voice_sculptor.config import load_settings
+from voice_sculptor.scheduling.memory import peak_bytes
 
 Speak = Callable[[str, str], tuple[float, float]]
 """Text and voice to seconds until the first audio and seconds of audio."""
@@ -90,16 +89,9 @@ def main() -> None:
         began = time.perf_counter()
         first_s, duration_s = speak(request["text"], request["voice"])
         wall_s = time.perf_counter() - began
-        _answer({"wall_s": wall_s, "first_s": first_s, "duration_s": duration_s, "peak_bytes": _peak_bytes()})
-
-
-def _peak_bytes() -> int:
-    if sys.platform == "win32":
-        return int(psutil.Process().memory_info().peak_wset)
-    import resource
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+        _answer(
+            {"wall_s": wall_s, "first_s": first_s, "duration_s": duration_s, "peak_bytes": peak_bytes("cpu")}
+        )
 
 
 def _answer(figures: dict[str, float]) -> None:

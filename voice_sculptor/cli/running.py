@@ -10,7 +10,7 @@ from voice_sculptor.cli import options as opt
 from voice_sculptor.cli.session import Session
 from voice_sculptor.cli.settings import print_settings
 
-bench_app = typer.Typer(name="bench", help="Measure speed, quality, obedience or how many can be served.")
+bench_app = typer.Typer(name="bench", help="Measure speed, quality, obedience, decoding or serving.")
 
 # What follows belongs to the measurement's own parser, `--help` included.
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
@@ -106,6 +106,14 @@ def bench_obedience(ctx: typer.Context) -> None:
 def bench_quality(ctx: typer.Context) -> None:
     """Measure intelligibility and cleanliness."""
     from voice_sculptor.bench.quality import main
+
+    main(ctx.args)
+
+
+@bench_app.command("decoding", context_settings=_PASSED_ON)
+def bench_decoding(ctx: typer.Context) -> None:
+    """Measure how fast the engine voicesculptor decodes, on random weights."""
+    from voice_sculptor.bench.decoding.command import main
 
     main(ctx.args)
 

@@ -162,6 +162,33 @@ class StockVoice:
     measurements: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at in an engine's weights.
+
+    Attributes:
+        en: What, in English.
+        zh: What, in Chinese.
+        detail: What was found: names and figures, the same in both languages.
+        error: What is wrong with it.
+    """
+
+    en: str
+    zh: str
+    detail: str = ""
+    error: VoiceSculptorError | None = None
+
+    @classmethod
+    def of(cls, en: str, zh: str, look: Callable[[], str]) -> Finding:
+        """What `look` returns is the detail, what it raises the error."""
+        from voice_sculptor.errors import VoiceSculptorError
+
+        try:
+            return cls(en, zh, look())
+        except VoiceSculptorError as error:
+            return cls(en, zh, error=error)
+
+
 @runtime_checkable
 class Engine(Protocol):
     """One model family. All methods but the listings are called on the worker's thread only.
@@ -211,6 +238,17 @@ class Engine(Protocol):
 
     def weights_ready(self) -> bool:
         """Whether the weights are on this machine; works without loading the engine, from any thread."""
+
+    def examine(self, device: str, dtype: str | None) -> Iterator[Finding]:
+        """Look closely at the weights, without loading the engine; seconds, for `voice-sculptor doctor`.
+
+        Args:
+            device: As in `load`.
+            dtype: As in `load`.
+
+        Yields:
+            What is there and whether it is right; one fault does not end it.
+        """
 
     def stock_voices(self) -> tuple[StockVoice, ...]:
         """The voices that come with the engine; works without loading it, from any thread."""

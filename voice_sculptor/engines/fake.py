@@ -24,6 +24,7 @@ from voice_sculptor.engines.base import (
     Capabilities,
     EngineEvent,
     EngineInfo,
+    Finding,
     Options,
     StockVoice,
 )
@@ -142,6 +143,10 @@ class FakeEngine:
     def weights_ready(self) -> bool:
         """See `Engine.weights_ready`."""
         return True
+
+    def examine(self, device: str, dtype: str | None) -> Iterator[Finding]:
+        """See `Engine.examine`: it has no weights."""
+        yield Finding("Weights", "权重", "none needed · 不需要")
 
     def stock_voices(self) -> tuple[StockVoice, ...]:
         """See `Engine.stock_voices`."""

@@ -76,6 +76,8 @@ def choose_engine(settings: Settings) -> Choice:
         return _default("no CUDA device", "没有 CUDA 设备")
     if not _torch_has_cuda():
         return _default("torch is installed without CUDA", "安装的 torch 不支持 CUDA")
+    if find_spec("transformers") is None:
+        return _default("transformers needs Python 3.11", "transformers 需要 Python 3.11")
     found = weights.locate(settings)
     for place, repository in ((found.model_dir, weights.MODEL), (found.codec_dir, weights.CODEC)):
         if place is None:

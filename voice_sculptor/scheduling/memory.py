@@ -141,6 +141,19 @@ ALLOCATOR_VARIABLES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
 """torch's names for it, the present one first."""
 
 
+def peak_bytes(device: str) -> int:
+    """Most memory that this process had: of the card where one is in use, else of the machine."""
+    torch = sys.modules.get("torch")
+    if device.startswith("cuda") and torch is not None:
+        return int(torch.cuda.max_memory_allocated(device))
+    if sys.platform == "win32":
+        return int(psutil.Process().memory_info().peak_wset)
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
 def _vram(device: str) -> MemorySnapshot | None:
     library = machine.nvml()
     if library is None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from voice_sculptor.config import Settings, load_settings
 from voice_sculptor.engines.voicesculptor.checkpoint import load_language_model
 from voice_sculptor.engines.voicesculptor.engine import VoiceSculptorEngine
 from voice_sculptor.engines.voicesculptor.tiny import write_tiny
+
+# No release of transformers for Python 3.10 has the codec; there the engine says so (tests/test_registry.py).
+collect_ignore_glob = [] if importlib.util.find_spec("transformers") else ["test_*.py"]
 
 
 @pytest.fixture(scope="session")

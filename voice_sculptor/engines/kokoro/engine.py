@@ -17,6 +17,7 @@ from voice_sculptor.engines.base import (
     Capabilities,
     EngineEvent,
     EngineInfo,
+    Finding,
     Options,
     StockVoice,
 )
@@ -121,6 +122,18 @@ class KokoroEngine:
     def weights_ready(self) -> bool:
         """See `Engine.weights_ready`."""
         return weights.find(self._settings.checkpoints_dir) is not None
+
+    def examine(self, device: str, dtype: str | None) -> Iterator[Finding]:
+        """See `Engine.examine`: every tensor's name and shape, and the checksum of a converted file."""
+        yield Finding.of("Weights", "权重", self._examined)
+
+    def _examined(self) -> str:
+        from voice_sculptor.engines.kokoro.checkpoint import load_state
+
+        path = weights.prepare(self._settings.checkpoints_dir)
+        state = load_state(path)
+        kinds = "+".join(sorted({str(tensor.dtype).removeprefix("torch.") for tensor in state.values()}))
+        return f"{path.name}, {path.stat().st_size / 1e6:.0f} MB, {len(state)} tensors, {kinds}"
 
     def stock_voices(self) -> tuple[StockVoice, ...]:
         """See `Engine.stock_voices`; the measurements are means over both languages."""

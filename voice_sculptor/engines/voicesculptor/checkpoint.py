@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from voice_sculptor.engines.voicesculptor import few_rows
 from voice_sculptor.errors import CheckpointMismatch
 
 
@@ -22,30 +24,17 @@ def load_language_model(folder: Path, device: str, dtype: torch.dtype) -> tuple[
     Raises:
         CheckpointMismatch: A file is damaged, or of another model; the sentence names what is wrong.
     """
-    from safetensors import SafetensorError
-    from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+    from transformers import LlamaForCausalLM
     from transformers.utils import logging
 
     quiet: Any = logging
     quiet.disable_progress_bar()
-    try:
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
-        factory: Any = LlamaForCausalLM
+    tokenizer = load_tokenizer(folder)
+    factory: Any = LlamaForCausalLM
+    with _told(folder):
         model, report = factory.from_pretrained(
             folder, dtype=dtype, local_files_only=True, attn_implementation="sdpa", output_loading_info=True
         )
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-        KeyError,
-        TypeError,
-        json.JSONDecodeError,
-        SafetensorError,
-    ) as error:
-        raise _mismatch(
-            folder, str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-        ) from error
     for what, keys in report.items():
         if keys:
             first = sorted(map(str, keys))[0]
@@ -53,7 +42,31 @@ def load_language_model(folder: Path, device: str, dtype: torch.dtype) -> tuple[
     needed = max(tokenizer.get_vocab().values()) + 1
     if model.config.vocab_size < needed:
         raise _mismatch(folder, f"the tokenizer has {needed} tokens, the model {model.config.vocab_size}")
-    return model.eval().requires_grad_(False).to(device), tokenizer
+    return few_rows.prepare(model.eval().requires_grad_(False).to(device)), tokenizer
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """The transformers tokenizer of a checkpoint, with its chat template.
+
+    Raises:
+        CheckpointMismatch: A file is damaged.
+    """
+    from transformers import PreTrainedTokenizerFast
+
+    with _told(folder):
+        return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """Maps what transformers raises on a damaged file to words."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
+        lines = str(error).strip().splitlines()
+        raise _mismatch(folder, lines[0] if lines else repr(error)) from error
 
 
 def _mismatch(folder: Path, why: str) -> CheckpointMismatch:

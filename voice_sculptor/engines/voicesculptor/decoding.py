@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from voice_sculptor.engines.voicesculptor.few_rows import multiply
 from voice_sculptor.engines.voicesculptor.sampling import RowSampler, Sampling
 from voice_sculptor.engines.voicesculptor.slots import SlotCache
 from voice_sculptor.engines.voicesculptor.vocabulary import NUM_SPEECH_TOKENS, Vocabulary
@@ -191,9 +192,7 @@ class Decoder:
 
     def logits(self, hidden: Tensor) -> Tensor:
         """`[num_slots, 65,537]` of hidden states `[num_slots, size]`: the speech tokens, then the end."""
-        # The few columns on the right of the wide matrix: for 4 rows on a CPU a quarter of the time of the other way.
-        columns = hidden.T
-        return torch.cat((self._speech_head @ columns, self._end_head @ columns)).T.contiguous()
+        return torch.cat((multiply(hidden, self._speech_head), multiply(hidden, self._end_head)), 1)
 
     def _replay(self, key: tuple[int, bool]) -> None:
         graph = self._graphs.get(key)

@@ -20,6 +20,7 @@ from voice_sculptor.engines.base import (
     Capabilities,
     EngineEvent,
     EngineInfo,
+    Finding,
     Options,
     StockVoice,
 )
@@ -119,13 +120,7 @@ class VoiceSculptorEngine:
 
     def load(self, device: str, dtype: str | None, progress: Callable[[float], None]) -> None:
         """See `Engine.load`: the codec first, which is small and shows early what is wrong."""
-        if find_spec("transformers") is None:
-            raise MissingDependency(
-                f"{self.info.title} needs the package transformers, which needs Python 3.11 or newer.",
-                f"{self.info.title} 需要 transformers，而它需要 Python 3.11 或更高版本。",
-                fix_en="Run `bash run.sh setup` with a newer Python, or use --engine kokoro.",
-                fix_zh="请用更新的 Python 运行 `bash run.sh setup`，或使用 --engine kokoro。",
-            )
+        self._need_transformers()
         found = weights.ensure(self._settings, lambda fraction: progress(0.5 * fraction))
         from voice_sculptor.engines.held import held_bytes
         from voice_sculptor.engines.voicesculptor.checkpoint import load_language_model
@@ -215,6 +210,14 @@ class VoiceSculptorEngine:
         """See `Engine.weights_ready`."""
         return weights.is_ready(self._settings)
 
+    def examine(self, device: str, dtype: str | None) -> Iterator[Finding]:
+        """See `Engine.examine`."""
+        self._need_transformers()
+        from voice_sculptor.engines.voicesculptor.examination import examine
+
+        language_type, codec_type = _types(device, dtype)
+        yield from examine(self._settings, language_type, codec_type)
+
     def stock_voices(self) -> tuple[StockVoice, ...]:
         """See `Engine.stock_voices`: this model has none."""
         return ()
@@ -222,6 +225,15 @@ class VoiceSculptorEngine:
     def stock_state(self, name: str) -> Mapping[str, Any]:
         """See `Engine.stock_state`."""
         raise UnknownVoice(f"There is no voice {name!r}.", f"没有名为 {name!r} 的声音。")
+
+    def _need_transformers(self) -> None:
+        if find_spec("transformers") is None:
+            raise MissingDependency(
+                f"{self.info.title} needs the package transformers, which needs Python 3.11 or newer.",
+                f"{self.info.title} 需要 transformers，而它需要 Python 3.11 或更高版本。",
+                fix_en="Run `bash run.sh setup` with a newer Python, or use --engine kokoro.",
+                fix_zh="请用更新的 Python 运行 `bash run.sh setup`，或使用 --engine kokoro。",
+            )
 
     def _parts(self) -> tuple[Codec, Decoder, PromptBuilder]:
         if self._codec is None or self._decoder is None or self._prompts is None:

@@ -1,0 +1,1 @@
+"""How fast the Voice Sculptor engine decodes, on models of random weights: `voice-sculptor bench decoding`."""
