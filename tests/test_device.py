@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -24,6 +25,7 @@ class Driver(ModuleType):
 
     NVMLError = pynvml.NVMLError
     is_broken = False
+    is_terse = False
 
     def nvmlDeviceGetCount(self) -> int:  # noqa: N802
         if self.is_broken:
@@ -43,6 +45,16 @@ class Driver(ModuleType):
 
     def nvmlDeviceGetUUID(self, handle: str) -> str:  # noqa: N802
         return CARD.uuid
+
+    def nvmlDeviceGetUtilizationRates(self, handle: str) -> SimpleNamespace:  # noqa: N802
+        if self.is_terse:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+        return SimpleNamespace(gpu=42, memory=7)
+
+    def nvmlDeviceGetTemperature(self, handle: str, sensor: int) -> int:  # noqa: N802
+        if self.is_terse:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+        return 61
 
 
 @pytest.fixture
@@ -122,8 +134,74 @@ def test_snapshot_without_a_card(no_driver: None) -> None:
 
 def test_snapshot_of_a_card(driver: Driver) -> None:
     snapshot = memory.memory_snapshot()
-    assert snapshot == memory.MemorySnapshot("vram", 4_000_000_000, 24_000_000_000, 0, "Test Card")
+    sizes = (4_000_000_000, 24_000_000_000, 0)
+    assert snapshot == memory.MemorySnapshot(
+        "vram", *sizes, "Test Card", utilisation=0.42, temperature_c=61.0
+    )
+    assert snapshot.used_percent == pytest.approx(100 / 6)
     assert memory.memory_snapshot("cpu").kind == "ram"
+    driver.is_terse = True
+    assert memory.memory_snapshot() == memory.MemorySnapshot("vram", *sizes, "Test Card")
+
+
+def test_torchs_part_of_a_card(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(driver, "nvmlDeviceGetHandleByUUID", lambda uuid: uuid, raising=False)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: SimpleNamespace(uuid="1"))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda index: 3_000_000_000)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda index: 2_000_000_000)
+    snapshot = memory.memory_snapshot("cuda:0")
+    assert (snapshot.process_bytes, snapshot.held_bytes) == (3_000_000_000, 1_000_000_000)
+    parts = snapshot.parts({"weights": 1_500_000_000, "cache": 10**12})
+    assert parts == {
+        "weights": 1_500_000_000,
+        "codec": 0,
+        "cache": 500_000_000,
+        "working": 0,
+        "held": 1_000_000_000,
+        "others": 1_000_000_000,
+    }
+    assert sum(parts.values()) == snapshot.used_bytes
+
+
+def test_a_containers_limit_is_all_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = SimpleNamespace(total=64_000_000_000, available=30_000_000_000)
+    monkeypatch.setattr(device.psutil, "virtual_memory", lambda: machine)
+    monkeypatch.setattr(device, "_container_memory", lambda: (8_000_000_000, 3_000_000_000))
+    assert device.ram() == (8_000_000_000, 5_000_000_000)
+    monkeypatch.setattr(device, "_container_memory", lambda: (8_000_000_000, 9_000_000_000))
+    assert device.ram() == (8_000_000_000, 0)
+    monkeypatch.setattr(device, "_container_memory", lambda: (2**63, 3_000_000_000))
+    assert device.ram() == (64_000_000_000, 30_000_000_000)
+
+
+@pytest.mark.parametrize(
+    ("platform", "given", "expected"),
+    [
+        ("linux", {}, {"PYTORCH_ALLOC_CONF": "expandable_segments:True"}),
+        (
+            "linux",
+            {"PYTORCH_CUDA_ALLOC_CONF": "backend:native"},
+            {"PYTORCH_CUDA_ALLOC_CONF": "backend:native"},
+        ),
+        ("linux", {"PYTORCH_ALLOC_CONF": "a:b"}, {"PYTORCH_ALLOC_CONF": "a:b"}),
+        ("win32", {}, {}),
+    ],
+)
+def test_the_allocator_is_set_up_unless_an_operator_did(
+    platform: str, given: dict[str, str], expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in memory.ALLOCATOR_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(memory.sys, "platform", platform)
+    memory.prepare_allocator(expandable=False)
+    assert {name: os.environ[name] for name in memory.ALLOCATOR_VARIABLES if name in os.environ} == given
+    memory.prepare_allocator(expandable=True)
+    assert {name: os.environ[name] for name in memory.ALLOCATOR_VARIABLES if name in os.environ} == expected
 
 
 @pytest.fixture

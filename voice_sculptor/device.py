@@ -129,20 +129,28 @@ def report(path: Path) -> DeviceReport:
         path: Folder whose disk counts; it need not exist yet.
     """
     existing = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
-    ram = psutil.virtual_memory()
-    limit_bytes, used_bytes = _container_memory()
-    total_bytes = min(ram.total, limit_bytes or ram.total)
+    total_bytes, available_bytes = ram()
     return DeviceReport(
         cpu=cpu_name(),
         num_cores=_num_cores(),
         ram_total_bytes=total_bytes,
-        ram_available_bytes=min(
-            ram.available, max(0, total_bytes - used_bytes) if limit_bytes else ram.available
-        ),
+        ram_available_bytes=available_bytes,
         disk_free_bytes=shutil.disk_usage(existing).free,
         disk_path=path,
         gpus=gpus(),
     )
+
+
+def ram() -> tuple[int, int]:
+    """Memory of the machine or of the container, and what of it can be had without swapping; bytes.
+
+    Files that the system keeps in memory only for speed count as available.
+    """
+    machine = psutil.virtual_memory()
+    limit_bytes, used_bytes = _container_memory()
+    if limit_bytes is None or limit_bytes >= machine.total:
+        return machine.total, machine.available
+    return limit_bytes, min(machine.available, max(0, limit_bytes - used_bytes))
 
 
 def gpus() -> tuple[Gpu, ...]:

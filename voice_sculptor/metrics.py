@@ -55,6 +55,18 @@ BATCH_SIZE = Histogram(
 MEMORY_BYTES = Gauge(
     "memory_bytes", "Memory in use, by part", ("device", "part"), namespace=_PREFIX, registry=REGISTRY
 )
+"""`part` as in `scheduling.memory.PARTS`, and `total`."""
+MEMORY_CHANGES = Counter(
+    "memory_changes",
+    "What the memory governor did",
+    ("change",),
+    namespace=_PREFIX,
+    registry=REGISTRY,
+)
+"""`change`: `smaller` or `larger` batches, `paused`, `resumed`, `let_through`, `refused`, `unloaded`."""
+BATCH_LIMIT = Gauge(
+    "batch_limit", "Most requests that the memory allows in a batch", namespace=_PREFIX, registry=REGISTRY
+)
 CACHE = Counter(
     "cache_lookups", "Lookups in caches", ("cache", "result"), namespace=_PREFIX, registry=REGISTRY
 )

@@ -40,6 +40,9 @@ from voice_sculptor.language.conflicts import merge
 from voice_sculptor.language.description import understand
 from voice_sculptor.language.text import speakable
 from voice_sculptor.library.keeping import Keeping
+from voice_sculptor.scheduling.governor import Governor
+from voice_sculptor.scheduling.memory import prepare_allocator
+from voice_sculptor.scheduling.pressure import Thresholds
 from voice_sculptor.scheduling.worker import CancelToken, Started, Worker
 from voice_sculptor.takes import Take, warm_measuring
 from voice_sculptor.timbre import Timbre
@@ -78,14 +81,31 @@ class Studio:
         self.settings = settings or load_settings()
         self.engine: Engine = engine or create_engine(self.settings.engine, self.settings)
         self._keeping = Keeping(self.settings, self.engine)
+        prepare_allocator(self.settings.expandable_segments)
+        info = self.engine.info
+        most = _least(
+            self.settings.max_batch_size, self.settings.max_concurrent_requests, info.max_batch_size
+        )
+        self.governor = Governor(
+            self.engine,
+            Thresholds(
+                self.settings.memory_recovery_percent,
+                self.settings.memory_warning_percent,
+                self.settings.memory_critical_percent,
+            ),
+            (most or 1) if info.capabilities.batching else 1,
+            self.settings.idle_unload_s,
+        )
         self.worker = Worker(
             self.engine,
             self.settings.device,
             _given(self.settings.dtype),
             self.settings.max_queue,
-            max_batch_size=_least(self.settings.max_batch_size, self.settings.max_concurrent_requests),
+            max_batch_size=most,
             batch_window_s=self.settings.batch_window_ms / 1000.0,
+            limits=self.governor,
         )
+        self.governor.start(self.worker)
 
     def __enter__(self) -> Studio:
         return self
@@ -100,6 +120,7 @@ class Studio:
 
     def close(self) -> None:
         """Stop the work, free the device, let go of the library."""
+        self.governor.close()
         try:
             self.worker.close()
         finally:

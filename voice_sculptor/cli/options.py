@@ -49,6 +49,13 @@ EngineSettings = dict[str, Any]
 """Stands in a command's parameters for the flags below, which it gets by name for `load_settings`."""
 
 _ENGINE_FLAGS: dict[str, Any] = {
+    "config": Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings in YAML.")],
+    "profile": Annotated[
+        str | None,
+        typer.Option(
+            "--profile", metavar="NAME", help="Settings for a card: 6gb, 8gb, 12gb, 16gb, 24gb, 48gb or auto."
+        ),
+    ],
     "engine": EngineId,
     "device": Annotated[
         str | None, typer.Option("--device", metavar="NAME", help="auto, cpu, mps, cuda or cuda:N.")

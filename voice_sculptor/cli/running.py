@@ -9,6 +9,7 @@ import typer
 
 from voice_sculptor.cli import options as opt
 from voice_sculptor.cli.session import Session
+from voice_sculptor.cli.settings import print_settings
 
 bench_app = typer.Typer(name="bench", help="Measure speed, quality, obedience, decoding or serving.")
 
@@ -79,13 +80,24 @@ def serve(
     max_body_bytes: Annotated[
         int | None, typer.Option("--max-body-bytes", metavar="N", help="Longest body of one HTTP request.")
     ] = None,
+    max_batch_size: Annotated[
+        int | None, typer.Option("--max-batch-size", metavar="N", help="Most requests of one batch.")
+    ] = None,
+    idle_unload_s: Annotated[
+        float | None,
+        typer.Option(
+            "--idle-unload-s", metavar="S", help="Unload the engine after so long without a request."
+        ),
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="Show every setting and where it came from; start nothing.")
+    ] = False,
 ) -> None:
     """Start the page and the HTTP API, and print their address."""
-    from voice_sculptor.config import load_settings
-    from voice_sculptor.ui.server import serve as serve_page
+    from voice_sculptor.config import resolve
 
-    settings = load_settings(
+    resolved = resolve(
         **engine,
         port=port,
         host=host,
@@ -99,8 +111,15 @@ def serve(
         rate_limit=rate_limit,
         root_path=root_path,
         max_body_bytes=max_body_bytes,
+        max_batch_size=max_batch_size,
+        idle_unload_s=idle_unload_s,
     )
-    serve_page(settings, open_browser=open_browser)
+    if print_config:
+        print_settings(resolved)
+        return
+    from voice_sculptor.ui.server import serve as serve_page
+
+    serve_page(resolved.settings, open_browser=open_browser)
 
 
 def setup(ctx: typer.Context, checkpoints_dir: opt.CheckpointsDir = None) -> None:

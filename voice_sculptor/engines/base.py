@@ -60,6 +60,10 @@ class EngineInfo:
         capabilities: What it can do.
         max_batch_size: Most requests in one call.
         memory_estimate_bytes: Device memory when loaded and speaking.
+        weights_bytes: Device memory when loaded: all that is held while nobody speaks.
+        bytes_per_token: Device memory that speaking takes on top for each token, prompt included; 0 where none.
+        bytes_per_audio_s: The same for each second of audio of a piece.
+        max_piece_s: Longest piece of audio made in one go, seconds: memory does not grow with what is longer.
         max_text_chars: Longest text of one request, characters.
         settings: Which of `config.ENGINE_SETTINGS` it reads; of others that are given the user is told.
     """
@@ -74,6 +78,10 @@ class EngineInfo:
     capabilities: Capabilities
     max_batch_size: int = 1
     memory_estimate_bytes: int = 0
+    weights_bytes: int = 0
+    bytes_per_token: int = 0
+    bytes_per_audio_s: int = 0
+    max_piece_s: float = float("inf")
     max_text_chars: int = 100_000
     settings: frozenset[str] = frozenset()
 
@@ -251,3 +259,11 @@ class Engine(Protocol):
         Raises:
             UnknownVoice: No such stock voice.
         """
+
+
+@runtime_checkable
+class StatesMemory(Protocol):
+    """What an engine may have on top: it tells its parts from each other."""
+
+    def memory_parts(self) -> Mapping[str, int]:
+        """Bytes held on the device by `weights`, `codec` and `cache`; empty while not loaded. From any thread."""

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from voice_sculptor.engines.kokoro.speech import Speaker
 
 _LOADED_BYTES = 700_000_000
+_WEIGHTS_BYTES = 268_000_000
+_BYTES_PER_AUDIO_S = 20_000_000
+"""Measured in fp32 on a CPU: 14–24 MB of peak for each second of a line of 3–10 s (docs/serving.md)."""
+_MAX_PIECE_S = 36.0
+"""510 phonemes, the most of a line, at the usual rate."""
 
 
 class KokoroEngine:
@@ -59,20 +64,30 @@ class KokoroEngine:
             timbre=frozenset(TIMBRE_NAMES) - {"nasality"},
         ),
         memory_estimate_bytes=_LOADED_BYTES,
+        weights_bytes=_WEIGHTS_BYTES,
+        bytes_per_audio_s=_BYTES_PER_AUDIO_S,
+        max_piece_s=_MAX_PIECE_S,
     )
     Options = Options
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._speaker: Speaker | None = None
+        self._held: Mapping[str, int] = {}
 
     def load(self, device: str, dtype: str | None, progress: Callable[[float], None]) -> None:
         """See `Engine.load`."""
         path = weights.prepare(self._settings.checkpoints_dir, lambda fraction: progress(0.8 * fraction))
+        from voice_sculptor.engines.held import held_bytes
         from voice_sculptor.engines.kokoro.speech import Speaker
 
         self._speaker = Speaker.load(path, device, dtype)
+        self._held = {"weights": held_bytes(self._speaker)}
         progress(1.0)
+
+    def memory_parts(self) -> Mapping[str, int]:
+        """See `StatesMemory.memory_parts`."""
+        return self._held
 
     def warm_up(self) -> Iterator[None]:
         """See `Engine.warm_up`: the dictionaries, and torch's kernels, which are made at their first use."""
@@ -89,6 +104,7 @@ class KokoroEngine:
     def unload(self) -> None:
         """See `Engine.unload`."""
         self._speaker = None
+        self._held = {}
         gc.collect()
 
     def synthesize(

@@ -64,12 +64,20 @@ class Decoder:
         num_slots: Rows of every step, used or not.
         max_prompt_tokens: Longest prompt.
         max_new_tokens: Most tokens that a row says.
+        use_graph: Record a step on a CUDA device and replay it.
     """
 
     def __init__(
-        self, model: Any, vocabulary: Vocabulary, num_slots: int, max_prompt_tokens: int, max_new_tokens: int
+        self,
+        model: Any,
+        vocabulary: Vocabulary,
+        num_slots: int,
+        max_prompt_tokens: int,
+        max_new_tokens: int,
+        use_graph: bool = True,
     ) -> None:
         self._model = model
+        self._use_graph = use_graph
         self._device = str(model.device)
         self._end = NUM_SPEECH_TOKENS
         first, length = vocabulary.first_speech_id, max_prompt_tokens + max_new_tokens
@@ -137,7 +145,7 @@ class Decoder:
         deepest = max(self.cache.positions.tolist()) + 1
         self.cache.window = min(-(-deepest // _WINDOW) * _WINDOW, self.cache.length)
         has_wide = any(row is not None and row.sampling.is_wide for row in self.rows)
-        if self.is_on_card:
+        if self.is_on_card and self._use_graph:
             self._replay((self.cache.window, has_wide))
         else:
             self._forward(has_wide)

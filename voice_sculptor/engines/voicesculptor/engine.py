@@ -47,6 +47,12 @@ if TYPE_CHECKING:
     from voice_sculptor.engines.voicesculptor.takes import Take
 
 _LOADED_BYTES = 10_000_000_000
+_WEIGHTS_BYTES = 7_200_000_000
+"""Computed: 3.41 billion parameters of the language model and 187 million of the codec's decoder, 2 bytes each."""
+_BYTES_PER_TOKEN = 2 * 28 * 8 * 128 * 2
+"""Computed: keys and values of 28 layers, 8 heads of 128, 2 bytes each, of a prompt; slots have their own."""
+_BYTES_PER_AUDIO_S = 8_000_000
+"""Computed: what the codec's decoder holds of a clip at a time, 50 frames a second, not more than 160 kB each."""
 _NUM_SLOTS = 4
 _MAX_NEW_TOKENS = 2048
 _PROMPT_TOKENS = 1024
@@ -97,6 +103,10 @@ class VoiceSculptorEngine:
         ),
         max_batch_size=8,
         memory_estimate_bytes=_LOADED_BYTES,
+        weights_bytes=_WEIGHTS_BYTES,
+        bytes_per_token=_BYTES_PER_TOKEN,
+        bytes_per_audio_s=_BYTES_PER_AUDIO_S,
+        max_piece_s=_MAX_NEW_TOKENS / 50.0,
         settings=frozenset(ENGINE_SETTINGS),
     )
     Options = VoiceSculptorOptions
@@ -106,11 +116,13 @@ class VoiceSculptorEngine:
         self._codec: Codec | None = None
         self._decoder: Decoder | None = None
         self._prompts: PromptBuilder | None = None
+        self._held: Mapping[str, int] = {}
 
     def load(self, device: str, dtype: str | None, progress: Callable[[float], None]) -> None:
         """See `Engine.load`: the codec first, which is small and shows early what is wrong."""
         self._need_transformers()
         found = weights.ensure(self._settings, lambda fraction: progress(0.5 * fraction))
+        from voice_sculptor.engines.held import held_bytes
         from voice_sculptor.engines.voicesculptor.checkpoint import load_language_model
         from voice_sculptor.engines.voicesculptor.codec import Codec
         from voice_sculptor.engines.voicesculptor.decoding import Decoder
@@ -129,9 +141,25 @@ class VoiceSculptorEngine:
         prompts = PromptBuilder(tokenizer, vocabulary)
         longest = self._settings.max_new_tokens or _MAX_NEW_TOKENS
         num_slots = self._settings.slots or _NUM_SLOTS
-        decoder = Decoder(model, vocabulary, num_slots, _PROMPT_TOKENS + longest, longest)
+        decoder = Decoder(
+            model,
+            vocabulary,
+            num_slots,
+            _PROMPT_TOKENS + longest,
+            longest,
+            use_graph=self._settings.cuda_graph is not False,
+        )
         self._codec, self._decoder, self._prompts = codec, decoder, prompts
+        self._held = {
+            "weights": held_bytes(model),
+            "codec": codec.num_bytes,
+            "cache": decoder.cache.num_bytes + held_bytes(decoder.sampler),
+        }
         progress(1.0)
+
+    def memory_parts(self) -> Mapping[str, int]:
+        """See `StatesMemory.memory_parts`."""
+        return self._held
 
     def warm_up(self) -> Iterator[None]:
         """See `Engine.warm_up`: a few tokens and their sound; on a graphics card the step becomes one graph."""
@@ -153,6 +181,7 @@ class VoiceSculptorEngine:
         """See `Engine.unload`."""
         was_on_card = self._decoder is not None and self._decoder.is_on_card
         self._codec = self._decoder = self._prompts = None
+        self._held = {}
         gc.collect()
         if was_on_card:
             import torch
