@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voice_sculptor.cli.session import print_table
-from voice_sculptor.config import SECRETS
 
 if TYPE_CHECKING:
     from voice_sculptor.config import Resolved
@@ -18,6 +17,8 @@ def print_settings(resolved: Resolved) -> None:
     Args:
         resolved: What holds.
     """
+    from voice_sculptor.config import SECRETS
+
     values = {name: getattr(resolved.settings, name) for name in type(resolved.settings).model_fields}
     for name in SECRETS:
         values[name] = "…" if values[name] else ""

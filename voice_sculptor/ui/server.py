@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voice_sculptor.config import Settings
 from voice_sculptor.domain import Notice
@@ -179,7 +179,8 @@ def mount(page: gr.Blocks, app: FastAPI, settings: Settings, port: int) -> None:
         enable_monitoring=False,
         app_kwargs={"middleware": [Middleware(Doors)]},
     )
-    page.app = next(route.app for route in reversed(app.router.routes) if isinstance(route, Mount))
+    mounted: Any = next(route.app for route in reversed(app.router.routes) if isinstance(route, Mount))
+    page.app = mounted
 
 
 def _notes(settings: Settings, port: Port) -> Iterator[str]:
