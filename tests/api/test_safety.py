@@ -58,7 +58,13 @@ def test_the_api_asks_for_a_key(tmp_path: Path) -> None:
     file.write_text(f"# ours\n{OTHER}\n\n")
     with serving(api_keys=(KEY,), api_keys_file=file) as client:
         for path in ("/v1/voices", "/v1/nothing", "/metrics", "/openapi.json", "/v1"):
-            for headers in ({}, bearer("wrong-wrong"), bearer("."), bearer(hash_secret(KEY)), basic("x", KEY)):
+            for headers in (
+                {},
+                bearer("wrong-wrong"),
+                bearer("."),
+                bearer(hash_secret(KEY)),
+                basic("x", KEY),
+            ):
                 answer = client.get(path, headers=headers)
                 assert answer.status_code == 401, path
                 assert answer.headers["www-authenticate"] == "Bearer"
