@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from voice_sculptor.domain import Candidate, Notice, Preset, Understood
     from voice_sculptor.engines.base import Engine, EngineInfo, StockVoice
     from voice_sculptor.language.conflicts import Merged
+    from voice_sculptor.library.records import KeptVoice
     from voice_sculptor.timbre import Timbre
 
 
@@ -111,6 +112,22 @@ def stock_voice_json(voice: StockVoice) -> dict[str, Any]:
         "gender": voice.gender,
         "measurements": dict(voice.measurements),
     }
+
+
+def kept_voice_json(kept: KeptVoice, *, is_whole: bool = False) -> dict[str, Any]:
+    """A voice of the library.
+
+    Args:
+        kept: The voice.
+        is_whole: With what it speaks from.
+    """
+    listed = {
+        "id": kept.id,
+        "name": kept.name,
+        "engine": kept.voice.engine,
+        "created_at": kept.created_at.isoformat(timespec="seconds"),
+    }
+    return {**listed, "voice": kept.voice.model_dump(mode="json")} if is_whole else listed
 
 
 def engine_json(engine: Engine) -> dict[str, Any]:

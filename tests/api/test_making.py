@@ -122,7 +122,7 @@ def test_openais_client_lists_models(openai: OpenAI) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "x.voice.json", "a\x00b"])
-def test_a_voice_is_never_a_file(api: httpx.Client, name: str, tmp_path: object) -> None:
+def test_a_voice_is_never_a_file(api: httpx.Client, name: str) -> None:
     for path, field, rest in (
         ("/v1/audio/speech", "voice", {"model": "auto", "input": TEXT}),
         ("/v1/tts", "reference_id", {"text": TEXT}),

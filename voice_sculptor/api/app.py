@@ -19,7 +19,7 @@ from voice_sculptor.api.answers import error_answer
 from voice_sculptor.api.caller import caller_of
 from voice_sculptor.api.examples import ERRORS
 from voice_sculptor.api.gate import Gate
-from voice_sculptor.api.routes import listings, making, state
+from voice_sculptor.api.routes import listings, making, state, voices
 from voice_sculptor.api.security import Guard
 from voice_sculptor.api.validation import wrong_field
 from voice_sculptor.config import Settings
@@ -28,12 +28,13 @@ from voice_sculptor.errors import VoiceSculptorError
 from voice_sculptor.studio import Studio
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
-_ROUTERS = (making.router, listings.router, state.router)
+_ROUTERS = (making.router, voices.router, listings.router, state.router)
 _ALONE = ("/health", "/ready", "/metrics")
 _BODIES: dict[str, type[BaseModel]] = {
     "/v1/design": schemas.DesignRequest,
     "/v1/audio/speech": schemas.SpeechRequest,
     "/v1/tts": schemas.TtsRequest,
+    "/v1/voices": schemas.KeepRequest,
 }
 
 

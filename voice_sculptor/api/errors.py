@@ -26,18 +26,6 @@ class UnknownAddress(InvalidRequest):
         )
 
 
-class UnknownClip(InvalidRequest):
-    """No audio of that id, or no longer."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "There is no clip of this id, or no longer.",
-            "没有此编号的音频，或已被清理。",
-            fix_en="Clips are kept for a while only: make it again, or keep its voice with POST /v1/voices.",
-            fix_zh="音频只保留一段时间：请重新生成，或用 POST /v1/voices 保存声音。",
-        )
-
-
 class WrongMethod(InvalidRequest):
     """The address does not take this method."""
 
@@ -153,11 +141,13 @@ STATUSES: dict[type[VoiceSculptorError], int] = {
     known.InvalidRequest: 400,
     known.TextTooLong: 413,
     known.UnknownVoice: 404,
+    known.UnknownRecording: 404,
     known.UnknownPreset: 404,
     known.UnknownEngine: 404,
     known.PresetError: 500,
     known.ConfigError: 500,
     known.OutputError: 507,
+    known.LibraryError: 503,
     known.EngineError: 503,
     known.SynthesisFailed: 503,
     known.CapacityError: 503,
@@ -165,7 +155,6 @@ STATUSES: dict[type[VoiceSculptorError], int] = {
     known.DeadlineExceeded: 504,
     known.Cancelled: 499,
     UnknownAddress: 404,
-    UnknownClip: 404,
     WrongMethod: 405,
     BodyTooLarge: 413,
     MissingKey: 401,

@@ -13,7 +13,7 @@ from voice_sculptor.audio.streams import PCM_RATE, StreamEncoder, pcm_bytes
 from voice_sculptor.controls import Controls
 from voice_sculptor.documents import candidate_json, design_json, notices_json, understood_json
 from voice_sculptor.domain import Notice, Voice, VoiceSpec
-from voice_sculptor.errors import UnknownEngine, UnknownVoice, VoiceSculptorError
+from voice_sculptor.errors import UnknownEngine, VoiceSculptorError
 from voice_sculptor.events import Failed, Planned, Preview, Ready, StudioEvent
 from voice_sculptor.language.conflicts import Merged
 from voice_sculptor.obedience import by_obedience
@@ -90,7 +90,7 @@ def design(studio: Studio, asked: DesignRequest, caller: Caller, token: CancelTo
 def speech(studio: Studio, asked: SpeechRequest, caller: Caller, token: CancelToken) -> Iterator[StudioEvent]:
     """The events of OpenAI's request."""
     check_model(studio, asked.model)
-    voice = asked.voice if isinstance(asked.voice, Voice) else voice_named(studio, asked.voice)
+    voice = asked.voice if isinstance(asked.voice, Voice) else studio.voice_named(asked.voice)
     read = (
         studio.read(VoiceSpec(description=asked.instructions)).controls.asked() if asked.instructions else {}
     )
@@ -124,7 +124,7 @@ def tts(studio: Studio, asked: TtsRequest, caller: Caller, token: CancelToken) -
             token=token,
             client=caller.client,
         )
-    voice = voice_named(studio, asked.reference_id)
+    voice = studio.voice_named(asked.reference_id)
     return studio.speak(
         voice, asked.text, seed=asked.seed, options=options, token=token, client=caller.client
     )
@@ -149,26 +149,6 @@ def check_model(studio: Studio, name: str) -> None:
             fix_en=f"Use {here!r} or 'auto'.",
             fix_zh=f"请使用 {here!r} 或 'auto'。",
         )
-
-
-def voice_named(studio: Studio, name: str) -> Voice:
-    """A voice by its name; names are looked up and never read as files.
-
-    Raises:
-        UnknownVoice: There is none.
-    """
-    import difflib
-
-    names = [voice.name for voice in studio.engine.stock_voices()]
-    if name in names:
-        return Voice(name=name, engine=studio.engine.info.id, state=studio.engine.stock_state(name))
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
-    raise UnknownVoice(
-        f"There is no voice named {name!r}.",
-        f"没有名为 {name!r} 的声音。",
-        fix_en=(f"Did you mean {', '.join(near)}? " if near else "") + "GET /v1/audio/voices lists all.",
-        fix_zh=(f"您是不是想用 {'、'.join(near)}？" if near else "") + "用 GET /v1/audio/voices 查看全部。",
-    )
 
 
 def whole(events: Iterator[StudioEvent], format: OutputFormat) -> tuple[bytes, int]:

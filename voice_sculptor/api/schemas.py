@@ -132,6 +132,32 @@ class TtsRequest(_Asked):
         return {name: value for name in sorted(names) if (value := getattr(self, name)) is not None}
 
 
+class KeepRequest(_Asked):
+    """Keep a voice."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "name": "narrator",
+                    "voice": {
+                        "format": "voice-sculptor/voice@1",
+                        "name": "voice-7",
+                        "engine": "kokoro",
+                        "state": {},
+                        "seed": 7,
+                    },
+                }
+            ]
+        }
+    )
+
+    voice: Annotated[Voice, Field(description="The `voice` of a designed candidate, whole.")]
+    name: Annotated[
+        str | None, Field(min_length=1, max_length=120, description="Null takes the voice's own.")
+    ] = None
+
+
 class ErrorBody(BaseModel):
     """What went wrong and what to do about it."""
 

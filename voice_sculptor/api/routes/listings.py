@@ -1,4 +1,4 @@
-"""`/v1/voices`, `/v1/presets`, `/v1/engines`, `/v1/models`: what there is to choose from."""
+"""`/v1/presets`, `/v1/engines`, `/v1/models`: what there is to choose from."""
 
 from __future__ import annotations
 
@@ -10,35 +10,10 @@ from voice_sculptor.api.answers import Json
 from voice_sculptor.api.caller import caller_of
 from voice_sculptor.api.examples import document
 from voice_sculptor.api.making import OPENAI_MODELS
-from voice_sculptor.documents import engine_json, preset_json, stock_voice_json
+from voice_sculptor.documents import engine_json, preset_json
 from voice_sculptor.errors import EngineError
 
 router = APIRouter(tags=["listings"])
-
-_VOICE = {"name": "af_heart", "language": "en", "gender": "female", "measurements": {"f0_hz": 201.3}}
-
-
-@router.get(
-    "/v1/voices",
-    summary="List voices",
-    responses={200: document({"engine": "kokoro", "voices": [_VOICE]}, "Every voice and what it measures.")},
-)
-def voices(request: Request) -> Json:
-    """The voices that come with the engine, measured."""
-    engine = request.app.state.studio.engine
-    return Json({"engine": engine.info.id, "voices": [stock_voice_json(v) for v in engine.stock_voices()]})
-
-
-@router.get(
-    "/v1/audio/voices",
-    summary="List voices (as OpenAI-compatible servers do)",
-    responses={
-        200: document({"voices": ["af_heart", "zm_yunxi"]}, "Names for `voice` in `/v1/audio/speech`.")
-    },
-)
-def audio_voices(request: Request) -> Json:
-    """Names only."""
-    return Json({"voices": [voice.name for voice in request.app.state.studio.engine.stock_voices()]})
 
 
 @router.get(
