@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+import asyncio
 import base64
+import gc
+import warnings
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.api.conftest import serving
+from tests.api.conftest import HOST, serving
 from voice_sculptor.access import hash_secret
 from voice_sculptor.api.errors import TooManyRequests
 from voice_sculptor.api.security import Rates, is_login
 from voice_sculptor.config import Settings, load_settings
 from voice_sculptor.errors import ConfigError
+from voice_sculptor.ui.server import choose_port
 
 KEY = "correct-horse"
 OTHER = "battery-staple"
@@ -190,3 +194,31 @@ def test_an_odd_length_is_refused(length: str) -> None:
 
 def test_answers_cannot_be_taken_for_something_else(api: httpx.Client) -> None:
     assert api.get("/v1/voices").headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_page_believes_no_stranger_either() -> None:
+    from voice_sculptor.ui.server import running
+
+    settings = Settings(engine="fake", port=choose_port(HOST, None).number, preload=False)
+    with warnings.catch_warnings():
+        # Gradio leaves event loops to the garbage collector.
+        warnings.simplefilter("ignore", ResourceWarning)
+        with (
+            running(settings) as (url, _),
+            httpx.Client(base_url=url, timeout=30.0, trust_env=False) as client,
+        ):
+            forged = {"X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
+            assert "evil.example" not in client.get("/config", headers=forged).text
+            crossing = client.get("/config", headers={"Host": "studio.lan", "Origin": "https://evil.example"})
+            assert "access-control-allow-origin" not in crossing.headers
+        asyncio.set_event_loop(None)
+        gc.collect()
+
+
+def test_passwords_cannot_be_tried_for_ever() -> None:
+    with serving(page_login=("ann:password-1",)) as client:
+        answers = [client.get("/v1/voices", headers=basic("ann", f"guess-{n:04d}")) for n in range(25)]
+        assert [answer.status_code for answer in answers] == [401] * 20 + [429] * 5
+        assert int(answers[-1].headers["retry-after"]) >= 1
+        # Whoever knows it is not shut out by others' guesses from elsewhere, nor by a few of their own.
+        assert client.get("/v1/voices", headers=basic("ann", "password-1")).status_code == 200

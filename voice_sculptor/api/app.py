@@ -72,14 +72,15 @@ def create_app(studio: Studio, settings: Settings | None = None, presets: Iterab
     app.add_middleware(
         Gate, guard=Guard(settings), max_body_bytes=settings.max_body_bytes, root_path=settings.root_path
     )
-    if settings.cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "Accept-Language", "X-Request-Id"],
-            expose_headers=["X-Request-Id", "X-Seed", "X-Ignored", "X-Sample-Rate", "Retry-After"],
-        )
+    # Without any origin too: where there is none, Gradio puts its own here, which lets in whoever calls the server by a
+    # name that is not localhost.
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=settings.cors_origins,
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["Authorization", "Content-Type", "Accept-Language", "X-Request-Id"],
+        expose_headers=["X-Request-Id", "X-Seed", "X-Ignored", "X-Sample-Rate", "Retry-After"],
+    )
     document = app.openapi
 
     def without_422() -> dict[str, Any]:

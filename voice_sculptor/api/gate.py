@@ -62,6 +62,8 @@ class Gate:
             self._guard.check_key(headers, caller)
             if scope["method"] == "POST":
                 self._guard.check_rate(caller)
+        elif path.rstrip("/") in ("/login", "/gradio_api/login"):
+            self._guard.check_try(caller)
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length[:20]) > self._max_body_bytes:
             raise BodyTooLarge(self._max_body_bytes)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from voice_sculptor.config import Settings
 
 _MAX_CLIENTS = 10_000
+_LOGINS_A_MINUTE = 20
+"""Tries of one address, right or wrong."""
 
 
 class Guard:
@@ -34,6 +36,7 @@ class Guard:
         self._logins = settings.page_login
         self._networks = tuple(map(ipaddress.ip_network, settings.allow_ip))
         self._rates = Rates(settings.rate_limit, clock) if settings.rate_limit else None
+        self._tries = Rates(_LOGINS_A_MINUTE, clock)
 
     @property
     def needs_key(self) -> bool:
@@ -61,6 +64,7 @@ class Guard:
 
         Raises:
             MissingKey: There is none, or it is wrong.
+            TooManyRequests: Too many were wrong.
         """
         if not self.needs_key:
             return
@@ -71,6 +75,8 @@ class Guard:
         elif scheme.lower() == b"basic" and self._is_login(secret):
             caller.client = "login:" + _decoded(secret)[0]
         else:
+            if given:
+                self.check_try(caller)
             raise MissingKey
 
     def check_rate(self, caller: Caller) -> None:
@@ -81,6 +87,14 @@ class Guard:
         """
         if self._rates is not None:
             self._rates.take(caller.client)
+
+    def check_try(self, caller: Caller) -> None:
+        """Count a try to log in.
+
+        Raises:
+            TooManyRequests: With the seconds to wait.
+        """
+        self._tries.take(caller.client)
 
     def _is_login(self, secret: str) -> bool:
         return is_login(*_decoded(secret), self._logins)

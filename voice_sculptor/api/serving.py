@@ -32,17 +32,17 @@ def listening(app: ASGIApp, settings: Settings, port: int) -> Iterator[None]:
     """
     import uvicorn
 
-    trusted = list(settings.trusted_proxies)
+    from voice_sculptor.api.forwarding import Forwarding
+
     config = uvicorn.Config(
-        app,
+        Forwarding(app, settings.trusted_proxies),
         host=settings.host,
         port=port,
         log_level="warning",
         access_log=False,
         ws="none",
         server_header=False,
-        proxy_headers=bool(trusted),
-        forwarded_allow_ips=trusted,
+        proxy_headers=False,
         timeout_graceful_shutdown=_GRACE_S,
     )
     server = uvicorn.Server(config)
