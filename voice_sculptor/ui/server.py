@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from voice_sculptor.config import Settings
 from voice_sculptor.domain import Notice
@@ -131,7 +131,7 @@ def running(
         from voice_sculptor.ui.page import build_page
 
         app = create_app(studio, settings, presets)
-        page = build_page(Handlers(studio, presets, shelf, choice))
+        page = build_page(Handlers(studio, presets, shelf, choice), open_to_all(settings))
         mount(page, app, settings, port.number)
         stack.enter_context(listening(app, settings, port.number))
         # Before the server ends, which waits for what the page's open tabs listen to.
@@ -179,7 +179,7 @@ def mount(page: gr.Blocks, app: FastAPI, settings: Settings, port: int) -> None:
         enable_monitoring=False,
         app_kwargs={"middleware": [Middleware(Doors)]},
     )
-    page.app = next(route.app for route in reversed(app.router.routes) if isinstance(route, Mount))
+    page.app = cast(Any, next(route.app for route in reversed(app.router.routes) if isinstance(route, Mount)))
 
 
 def _notes(settings: Settings, port: Port) -> Iterator[str]:
