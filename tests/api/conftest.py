@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 import httpx
 import pytest
 
+from tests.ports import free_port
 from voice_sculptor.api.app import create_app
 from voice_sculptor.api.serving import listening
 from voice_sculptor.config import Settings
@@ -13,7 +14,6 @@ from voice_sculptor.engines.base import Engine
 from voice_sculptor.engines.fake import FakeEngine
 from voice_sculptor.presets import load_presets
 from voice_sculptor.studio import Studio
-from voice_sculptor.ui.server import choose_port
 
 HOST = "127.0.0.1"
 
@@ -21,7 +21,7 @@ HOST = "127.0.0.1"
 @contextmanager
 def serving(engine: Engine | None = None, **given: object) -> Iterator[httpx.Client]:
     """A client of a server over a fake engine."""
-    settings = Settings(engine="fake", port=choose_port(HOST, None).number, **given)
+    settings = Settings(engine="fake", port=free_port(), **given)
     assert settings.port is not None
     with ExitStack() as stack:
         studio = stack.enter_context(Studio(settings, engine or FakeEngine()))

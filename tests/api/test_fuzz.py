@@ -9,7 +9,8 @@ import httpx
 import pytest
 import requests
 import schemathesis
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode
 
 from tests.api.conftest import serving
 from voice_sculptor.api.app import create_app
@@ -17,6 +18,14 @@ from voice_sculptor.config import Settings
 from voice_sculptor.engines.fake import FakeEngine
 from voice_sculptor.studio import Studio
 
+WORK = (
+    ("POST", "/v1/design"),
+    ("POST", "/v1/audio/speech"),
+    ("POST", "/v1/tts"),
+    ("POST", "/v1/voices"),
+    ("GET", "/v1/voices/{id}"),
+    ("DELETE", "/v1/voices/{id}"),
+)
 BUSY = (503, 504, 507)
 SHORT = settings(
     max_examples=12,
@@ -47,28 +56,62 @@ def document() -> Any:
         return schemathesis.openapi.from_dict(create_app(studio).openapi())
 
 
-schema = schemathesis.pytest.from_fixture("document")
+def fuzz(
+    operation: Any, mode: GenerationMode, server: httpx.Client, session: requests.Session, extent: settings
+) -> int:
+    """Number of requests that were answered as the document says."""
+    known = operation.definition.raw["responses"]
+    num_answered = 0
+
+    @extent
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def ask(case: Any) -> None:
+        nonlocal num_answered
+        response = case.call(base_url=str(server.base_url), session=session)
+        status = response.status_code
+        assert status < 500 or status in BUSY, response.text
+        assert str(status) in known, (status, response.text)
+        if status >= 400:
+            assert set(response.json()["error"]) == {"type", "message", "fix", "request_id"}
+        num_answered += 1
+
+    ask()
+    return num_answered
 
 
-def answered(case: Any, server: httpx.Client, session: requests.Session) -> None:
-    response = case.call(base_url=str(server.base_url), session=session)
-    status = response.status_code
-    assert status < 500 or status in BUSY, response.text
-    assert str(status) in case.operation.definition.raw["responses"], (status, response.text)
-    if status >= 400:
-        assert set(response.json()["error"]) == {"type", "message", "fix", "request_id"}
-
-
-@schema.parametrize()
-@SHORT
-def test_no_request_breaks_the_server(case: Any, server: httpx.Client, session: requests.Session) -> None:
-    answered(case, server, session)
+@pytest.mark.parametrize(("method", "path"), WORK)
+@pytest.mark.parametrize("mode", list(GenerationMode))
+def test_no_request_breaks_the_server(
+    document: Any,
+    server: httpx.Client,
+    session: requests.Session,
+    method: str,
+    path: str,
+    mode: GenerationMode,
+) -> None:
+    assert fuzz(document[path][method], mode, server, session, SHORT) >= 3
 
 
 @pytest.mark.slow
-@schema.parametrize()
-@LONG
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(("method", "path"), WORK)
+@pytest.mark.parametrize("mode", list(GenerationMode))
 def test_no_request_of_many_breaks_the_server(
-    case: Any, server: httpx.Client, session: requests.Session
+    document: Any,
+    server: httpx.Client,
+    session: requests.Session,
+    method: str,
+    path: str,
+    mode: GenerationMode,
 ) -> None:
-    answered(case, server, session)
+    assert fuzz(document[path][method], mode, server, session, LONG) >= 3
+
+
+def test_all_that_takes_anything_is_tried(document: Any) -> None:
+    listed = {
+        (method.upper(), path)
+        for path, methods in document.raw_schema["paths"].items()
+        for method, operation in methods.items()
+        if "requestBody" in operation or "parameters" in operation
+    }
+    assert listed == set(WORK)

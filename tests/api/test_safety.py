@@ -9,13 +9,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.api.conftest import HOST, serving
+from tests.api.conftest import serving
+from tests.ports import free_port
 from voice_sculptor.access import hash_secret
 from voice_sculptor.api.errors import TooManyRequests
 from voice_sculptor.api.security import Rates, is_login
 from voice_sculptor.config import Settings, load_settings
 from voice_sculptor.errors import ConfigError
-from voice_sculptor.ui.server import choose_port
 
 KEY = "correct-horse"
 OTHER = "battery-staple"
@@ -199,7 +199,7 @@ def test_answers_cannot_be_taken_for_something_else(api: httpx.Client) -> None:
 def test_the_page_believes_no_stranger_either() -> None:
     from voice_sculptor.ui.server import running
 
-    settings = Settings(engine="fake", port=choose_port(HOST, None).number, preload=False)
+    settings = Settings(engine="fake", port=free_port(), preload=False)
     with warnings.catch_warnings():
         # Gradio leaves event loops to the garbage collector.
         warnings.simplefilter("ignore", ResourceWarning)

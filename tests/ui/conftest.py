@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.ports import free_port
 from tests.ui.acting import GRANNY, ActingEngine
 from tests.ui.browser import CHROMIUM, CHROMIUM_ARGS
 from voice_sculptor.config import Settings
@@ -28,9 +29,9 @@ def handlers() -> Iterator[Handlers]:
 @pytest.fixture(scope="session")
 def site() -> Iterator[str]:
     """Address of the whole page over a fake engine."""
-    from voice_sculptor.ui.server import choose_port, running
+    from voice_sculptor.ui.server import running
 
-    settings = Settings(engine="fake", port=choose_port("127.0.0.1", None).number)
+    settings = Settings(engine="fake", port=free_port())
     with ExitStack() as stack:
         with warnings.catch_warnings():
             # Gradio makes event loops in a thread that runs none, and leaves them to the garbage collector.

@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.ports import free_port
 from voice_sculptor.config import Settings
 from voice_sculptor.engines.fake import FakeEngine
 from voice_sculptor.errors import ConfigError
@@ -86,6 +87,49 @@ def test_an_open_host_is_warned_about(host: str, warned: bool) -> None:
     notes = "\n".join(server._notes(Settings(host=host), Port(7860)))
     assert ("WARNING" in notes) is warned
     assert ("警告" in notes) is warned
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "without a password"),
+        ({"api_keys": ("correct-horse",)}, "page is open"),
+        ({"page_login": ("ann:password-1",)}, None),
+    ],
+)
+def test_what_is_warned_about_names_what_is_open(given: dict[str, tuple[str, ...]], said: str | None) -> None:
+    notice = server.open_to_all(Settings(host="0.0.0.0", **given))  # type: ignore[arg-type]
+    assert (notice is None) is (said is None)
+    if notice is not None:
+        assert said is not None
+        assert said in notice.en
+        assert "PAGE_LOGIN" in notice.zh
+
+
+def test_the_page_shows_the_warning_and_asks_for_its_login(tmp_path: Path) -> None:
+    def front(**given: object) -> tuple[httpx.Response, httpx.Response]:
+        settings = Settings(engine="fake", port=free_port(), preload=False, **given)  # type: ignore[arg-type]
+        with warnings.catch_warnings():
+            # As for the fixture `site`.
+            warnings.simplefilter("ignore", ResourceWarning)
+            with server.running(settings, FakeEngine()) as (url, _):
+                found = httpx.get(url), httpx.get(f"{url}/v1/voices")
+                if settings.page_login:
+                    login = {"username": "ann", "password": "password-2"}
+                    assert httpx.post(f"{url}/login", data=login).status_code == 400
+                    login["password"] = "password-1"
+                    assert httpx.post(f"{url}/login", data=login).status_code == 200
+            asyncio.set_event_loop(None)
+            gc.collect()
+        return found
+
+    page, voices = front(host="0.0.0.0")
+    assert "vs-warning" in page.text
+    assert voices.status_code == 200
+    page, voices = front(page_login=("ann:password-1",))
+    assert "vs-warning" not in page.text
+    assert "vs-header" not in page.text
+    assert voices.status_code == 401
 
 
 def test_the_front_page_names_no_foreign_address(site: str) -> None:
@@ -179,7 +223,7 @@ def test_the_page_itself_needs_no_torch() -> None:
 @pytest.mark.parametrize(("preload", "is_loaded"), [(None, True), (True, True), (False, False)])
 def test_preloading_is_what_was_asked(preload: bool | None, is_loaded: bool) -> None:
     engine = FakeEngine()
-    settings = Settings(engine="fake", port=choose_port(HOST, None).number, preload=preload)
+    settings = Settings(engine="fake", port=free_port(), preload=preload)
     with warnings.catch_warnings():
         # As for the fixture `site`.
         warnings.simplefilter("ignore", ResourceWarning)

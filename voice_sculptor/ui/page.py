@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from voice_sculptor.domain import Notice
 from voice_sculptor.errors import VoiceSculptorError
 from voice_sculptor.ui import render
 from voice_sculptor.ui.form import VoiceFields
@@ -21,11 +22,18 @@ _AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visi
 _REFRESH_S = 1.0
 
 
-def build_page(handlers: Handlers) -> gr.Blocks:
-    """The whole page over its handlers; nothing slow happens here."""
+def build_page(handlers: Handlers, warning: Notice | None = None) -> gr.Blocks:
+    """The whole page over its handlers; nothing slow happens here.
+
+    Args:
+        handlers: What its events do.
+        warning: Shown above everything else.
+    """
     labels = Labels()
     page: gr.Blocks
     with gr.Blocks(title="Voice Sculptor", analytics_enabled=False, fill_width=True) as page:
+        if warning is not None:
+            gr.HTML(render.warning(warning))
         with gr.Row(elem_id="vs-header"):
             gr.HTML(render.header())
             language = labels.add(

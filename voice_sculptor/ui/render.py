@@ -40,6 +40,11 @@ def header() -> str:
     return f'<div class="vs-brand">{MARK}<div><h1>Voice Sculptor</h1><p>{said("tagline")}</p></div></div>'
 
 
+def warning(notice: Notice) -> str:
+    """What the operator must not overlook."""
+    return f'<div class="vs-warning" role="alert">{both(notice.en, notice.zh)}</div>'
+
+
 def heading(key: str, hint: str | None = None) -> str:
     """Title of a section, with an explanation beside it."""
     beside = f'<span class="vs-hint">{said(hint)}</span>' if hint else ""

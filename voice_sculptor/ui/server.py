@@ -131,7 +131,7 @@ def running(
         from voice_sculptor.ui.page import build_page
 
         app = create_app(studio, settings, presets)
-        page = build_page(Handlers(studio, presets, shelf, choice))
+        page = build_page(Handlers(studio, presets, shelf, choice), open_to_all(settings))
         mount(page, app, settings, port.number)
         stack.enter_context(listening(app, settings, port.number))
         # Before the server ends, which waits for what the page's open tabs listen to.
