@@ -14,12 +14,12 @@ from voice_sculptor.ui.form import VoiceFields
 from voice_sculptor.ui.handlers import Card, Handlers, Shown
 from voice_sculptor.ui.kept import kept_panel, wire_kept
 from voice_sculptor.ui.labels import Labels
+from voice_sculptor.ui.panel import build_panel
 from voice_sculptor.ui.strings import say
 from voice_sculptor.ui.widgets import SpeechPanel, VoicePanel, speech_panel, voice_panel
 
 # Light events are answered at once: they take no place in the queue and show no progress of their own.
 _AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-_REFRESH_S = 1.0
 
 
 def build_page(handlers: Handlers, warning: Notice | None = None) -> gr.Blocks:
@@ -50,14 +50,13 @@ def build_page(handlers: Handlers, warning: Notice | None = None) -> gr.Blocks:
             with gr.Column(elem_id="vs-right"):
                 speech = speech_panel(labels)
                 kept = kept_panel(labels)
-        status = gr.HTML(handlers.status(), elem_id="vs-status")
+        build_panel(handlers.panel, labels, _AT_ONCE)
 
         _wire_language(page, handlers, labels, language, voice, speech)
         _wire_voice(handlers, language, voice, speech)
         cards = _wire_generation(page, handlers, voice, speech)
         bars = [slot.keep for slot in speech.slots]
         wire_kept(page, handlers, kept, bars, cards, speech.text, speech.audio_format)
-        gr.Timer(_REFRESH_S).tick(handlers.status, outputs=status, **_AT_ONCE)
     return page
 
 
