@@ -26,6 +26,13 @@ def _written(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even the folders that tests write to."""
+    for name in ("VOICE_SCULPTOR_DATA_DIR", "VOICE_SCULPTOR_CHECKPOINTS"):
+        monkeypatch.delenv(name, raising=False)
+
+
 def test_the_default_where_nothing_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(config, "_usual_file", lambda: tmp_path / "none.yaml")
     found = resolve()

@@ -265,6 +265,11 @@ def test_looks_are_bounded() -> None:
     assert bench.governor.looks[-1].at_s == bench.now_s
 
 
+def _watching() -> set[threading.Thread]:
+    """The governors' threads; the page of other tests may have one."""
+    return {thread for thread in threading.enumerate() if thread.name == "governor"}
+
+
 def test_a_reading_that_fails_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EVERY_S", 0.01)
     readings = iter([OSError("gone"), card(12), OSError("gone"), card(13)])
@@ -275,6 +280,7 @@ def test_a_reading_that_fails_is_followed_by_the_next(monkeypatch: pytest.Monkey
             raise memory
         return memory
 
+    before = _watching()
     governor = Governor(FakeEngine(), read=read)
     governor.start(Worker())
     deadline_s = time.monotonic() + 5.0
@@ -282,7 +288,7 @@ def test_a_reading_that_fails_is_followed_by_the_next(monkeypatch: pytest.Monkey
         time.sleep(0.01)
     governor.close()
     assert len(governor.looks) >= 3
-    assert not [thread for thread in threading.enumerate() if thread.name == "governor"]
+    assert _watching() == before
     governor.close()
 
 
@@ -290,6 +296,7 @@ def test_a_studio_is_watched_and_unloads_and_speaks_again(monkeypatch: pytest.Mo
     monkeypatch.setattr(module, "EVERY_S", 0.02)
     engine = FakeEngine()
     settings = Settings(engine="fake", device="cpu", idle_unload_s=1.0)
+    before = _watching()
     with Studio(settings, engine) as studio:
         assert len(list(studio.design("Hello there.", VoiceSpec(), num_candidates=1))) > 2
         assert engine.num_loads == 1
@@ -303,4 +310,4 @@ def test_a_studio_is_watched_and_unloads_and_speaks_again(monkeypatch: pytest.Mo
         assert look.activity.requests_per_min >= 1
         list(studio.design("Hello again.", VoiceSpec(), num_candidates=1))
         assert engine.num_loads == 2
-    assert not [thread for thread in threading.enumerate() if thread.name == "governor"]
+    assert _watching() == before

@@ -194,7 +194,7 @@ def measure(
         engine_id: As in `--engine`.
     """
     fake = FakeEngine(costs=FakeCosts(step_s=0.002, shortage_rate=shortage_rate, seed=1))
-    settings = load_settings(engine=engine_id, max_queue=8)
+    settings = load_settings(engine=engine_id, max_queue=8, history_bytes=0)
     engine = cast(Engine, fake) if engine_id == "fake" else None
     outcome, lock, numbers = Outcome(num_requests), threading.Lock(), itertools.count()
     warm_measuring()
