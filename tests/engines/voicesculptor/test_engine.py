@@ -274,17 +274,17 @@ def test_it_tells_what_it_holds_by_part(settings, engine) -> None:
     assert fresh.memory_parts() == {}
 
 
-def test_the_graph_can_be_left_out(settings, monkeypatch) -> None:
-    """On a card, that is; a stand-in for the two ways tells which is gone."""
-    for wanted, expected in ((None, "replayed"), (True, "replayed"), (False, "forward")):
-        made = VoiceSculptorEngine(settings.model_copy(update={"cuda_graph": wanted}))
-        made.load("cpu", None, lambda fraction: None)
-        decoder = made._decoder
-        ways: list[str] = []
-        monkeypatch.setattr(type(decoder), "is_on_card", property(lambda self: True))
-        monkeypatch.setattr(decoder, "_replay", lambda *_: ways.append("replayed"))
-        monkeypatch.setattr(decoder, "_forward", lambda *_: ways.append("forward"))
+@pytest.mark.parametrize(("wanted", "expected"), [(None, "replayed"), (True, "replayed"), (False, "forward")])
+def test_the_graph_can_be_left_out(settings, monkeypatch, wanted: bool | None, expected: str) -> None:
+    """On a card, that is; stand-ins for the two ways tell which is gone."""
+    made = VoiceSculptorEngine(settings.model_copy(update={"cuda_graph": wanted}))
+    made.load("cpu", None, lambda fraction: None)
+    decoder = made._decoder
+    ways: list[str] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(type(decoder), "is_on_card", property(lambda self: True))
+        patched.setattr(decoder, "_replay", lambda *_: ways.append("replayed"))
+        patched.setattr(decoder, "_forward", lambda *_: ways.append("forward"))
         decoder.step()
-        assert ways == [expected]
-        monkeypatch.undo()
-        made.unload()
+    assert ways == [expected]
+    made.unload()
