@@ -226,6 +226,30 @@ def test_cancel_and_the_status_line_while_the_engine_works(visit: Visit) -> None
     page.wait_for_selector("#vs-card-3")
 
 
+def test_the_panel_is_in_view_and_its_buttons_work_beside_a_generation(visit: Visit) -> None:
+    page = visit.page
+    visit.generate("Load it.")
+    page.wait_for_selector("#vs-card-3")
+    page.wait_for_selector("#vs-status .vs-is-loaded .vs-spark svg polyline")
+    for selector in ("#vs-status .vs-stack", "#vs-unload", "#vs-reload", "#vs-generate"):
+        box = page.locator(selector).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= page.viewport_size["height"]
+    visit.generate("slow words " * 60)
+    page.wait_for_function("document.querySelector('#vs-progress').innerText.includes('Making')")
+    page.wait_for_function("document.querySelector('#vs-status').innerText.includes('Running 1')")
+    page.click("#vs-unload")  # After what runs.
+    page.wait_for_function("document.querySelector('#vs-status').innerText.includes('Running 1')")
+    assert page.is_disabled("#vs-generate")
+    page.click("#vs-cancel")
+    page.wait_for_selector("#vs-status .vs-is-unloaded")
+    assert not page.is_visible("#vs-unload")
+    assert "not loaded" in visit.text_of("#vs-status")
+    page.click("#vs-reload")
+    page.wait_for_selector("#vs-status .vs-is-loaded")
+    assert page.is_visible("#vs-unload")
+
+
 def test_closing_the_tab_frees_the_worker(english: Any, site: str, visit: Visit) -> None:
     tab = Visit(english, site)
     tab.generate("slow words " * 1000)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from tests.ui.acting import GRANNY, STEP_S
 from voice_sculptor.domain import VoiceSpec
-from voice_sculptor.engines.registry import Choice
 from voice_sculptor.language.conflicts import merge
 from voice_sculptor.language.description import understand
 from voice_sculptor.library.voice_files import load_voice
@@ -230,19 +229,6 @@ def test_waiting_and_a_full_queue_are_said(handlers: Handlers) -> None:
         handlers.cancel(name)
     for each in generations:
         each.close()
-
-
-def test_the_status_line_names_engine_licence_memory_and_queue(handlers: Handlers) -> None:
-    html = handlers.status()
-    for part in ("Fake (tones, for tests)", "Apache-2.0", "GB", "Queue 0", "排队 0", "asked for", "按指定"):
-        assert part in html
-
-
-def test_the_status_line_says_why_it_is_this_engine(handlers: Handlers) -> None:
-    choice = Choice("fake", "auto: no <CUDA> device", "自动：没有 CUDA 设备")
-    html = Handlers(handlers.studio, [GRANNY], handlers.shelf, choice).status()
-    assert "auto: no &lt;CUDA&gt; device" in html
-    assert "自动：没有 CUDA 设备" in html
 
 
 def test_file_names_carry_nothing_that_users_wrote(handlers: Handlers) -> None:

@@ -10,6 +10,7 @@ import voice_sculptor.ui
 from voice_sculptor.controls import CONTROL_NAMES
 from voice_sculptor.domain import PRESET_GROUPS
 from voice_sculptor.obedience import UNITS
+from voice_sculptor.scheduling.memory import PARTS
 from voice_sculptor.timbre import TIMBRE_NAMES
 from voice_sculptor.ui.strings import STRINGS, say
 
@@ -36,7 +37,8 @@ def test_every_string_is_used_and_every_used_one_exists() -> None:
     code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES if path.name != "strings.py")
     used = set(re.findall(r'\b(?:say|said|named|titled|heading|_refused)\(\s*["\']([\w]+)["\']', code))
     used |= set(re.findall(r'"(\w+_hint)"', code)) | {f"{key}_fix" for key in used if f"{key}_fix" in STRINGS}
-    used |= {"gpu_memory", "memory", *CONTROL_NAMES, *(f"group_{group}" for group in PRESET_GROUPS)}
+    used |= {"gpu_memory", "memory", *(f"part_{part}" for part in PARTS)}
+    used |= {*CONTROL_NAMES, *(f"group_{group}" for group in PRESET_GROUPS)}
     used |= {*TIMBRE_NAMES, *(f"cue_{measure}" for measure in UNITS)}
     assert used == set(STRINGS)
 

@@ -12,11 +12,11 @@ from voice_sculptor.engines.registry import Choice, choose_engine
 from voice_sculptor.errors import Cancelled, VoiceSculptorError
 from voice_sculptor.events import Failed, Preview, Ready, StudioEvent
 from voice_sculptor.obedience import by_obedience
-from voice_sculptor.scheduling.memory import memory_snapshot
 from voice_sculptor.scheduling.worker import CancelToken, Loading, Started, Waiting
 from voice_sculptor.studio import Studio
 from voice_sculptor.ui import render
 from voice_sculptor.ui.form import VoiceFields, read_seed
+from voice_sculptor.ui.panel_handlers import PanelHandlers
 from voice_sculptor.ui.report import report
 from voice_sculptor.ui.shelf import Shelf
 
@@ -77,22 +77,10 @@ class Handlers:
         self, studio: Studio, presets: Sequence[Preset], shelf: Shelf, choice: Choice | None = None
     ) -> None:
         self.studio = studio
-        self.choice = choice or choose_engine(studio.settings)
+        self.panel = PanelHandlers(studio, choice or choose_engine(studio.settings))
         self.shelf = shelf
         self.presets = {preset.id: preset for preset in presets}
         self._running: dict[str, CancelToken] = {}
-
-    def status(self) -> str:
-        """HTML of the line about the machine; a millisecond or two."""
-        worker, info = self.studio.worker, self.studio.engine.info
-        return render.status(
-            info,
-            self.choice,
-            memory_snapshot(worker.device),
-            worker.dtype,
-            worker.num_waiting,
-            worker.is_loaded,
-        )
 
     def understand(self, fields: VoiceFields) -> str:
         """HTML of what is read from the description, with conflicts."""

@@ -12,12 +12,12 @@ from voice_sculptor.ui import render
 from voice_sculptor.ui.form import VoiceFields
 from voice_sculptor.ui.handlers import Card, Handlers, Shown
 from voice_sculptor.ui.labels import Labels
+from voice_sculptor.ui.panel import build_panel
 from voice_sculptor.ui.strings import say
 from voice_sculptor.ui.widgets import SpeechPanel, VoicePanel, speech_panel, voice_panel
 
 # Light events are answered at once: they take no place in the queue and show no progress of their own.
 _AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-_REFRESH_S = 1.0
 
 
 def build_page(handlers: Handlers) -> gr.Blocks:
@@ -40,12 +40,11 @@ def build_page(handlers: Handlers) -> gr.Blocks:
                 voice = voice_panel(labels, list(handlers.presets.values()))
             with gr.Column(elem_id="vs-right"):
                 speech = speech_panel(labels)
-        status = gr.HTML(handlers.status(), elem_id="vs-status")
+        build_panel(handlers.panel, labels, _AT_ONCE)
 
         _wire_language(page, handlers, labels, language, voice, speech)
         _wire_voice(handlers, language, voice, speech)
         _wire_generation(page, handlers, voice, speech)
-        gr.Timer(_REFRESH_S).tick(handlers.status, outputs=status, **_AT_ONCE)
     return page
 
 

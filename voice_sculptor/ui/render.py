@@ -10,11 +10,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from voice_sculptor.domain import Candidate, Notice, Understood
-from voice_sculptor.engines.base import EngineInfo
-from voice_sculptor.engines.registry import Choice
 from voice_sculptor.errors import VoiceSculptorError
 from voice_sculptor.language.describe import shown
-from voice_sculptor.scheduling.memory import MemorySnapshot
 from voice_sculptor.timbre import TIMBRE_NAMES
 from voice_sculptor.ui.strings import say
 
@@ -154,41 +151,3 @@ def origin(candidate: Candidate) -> str:
     if len(blend) == 1:
         return str(next(iter(blend)))
     return " + ".join(f"{name} {weight:.0%}" for name, weight in blend.items())
-
-
-def status(
-    info: EngineInfo,
-    choice: Choice,
-    memory: MemorySnapshot,
-    dtype: str | None,
-    num_waiting: int,
-    is_loaded: bool,
-) -> str:
-    """The line about the machine: memory, queue, engine, why that one, its licence, device.
-
-    Args:
-        info: The engine.
-        choice: Why it is this one.
-        memory: Of its device, now.
-        dtype: Where one was asked for.
-        num_waiting: Requests that have not begun.
-        is_loaded: Whether the engine is on the device.
-    """
-    is_gpu = memory.kind == "vram"
-    used_gb = (memory.used_bytes if is_gpu else memory.process_bytes) / 1e9
-    total_gb = memory.total_bytes / 1e9
-    of = said("of", used=f"{used_gb:.2f}", total=f"{total_gb:.1f} GB")
-    share = f'<i aria-hidden="true" style="--f:{used_gb / total_gb:.4f}"></i>'
-    device = " · ".join(filter(None, (memory.device_name, dtype)))
-    state = "" if is_loaded else f" ({said('loading_engine')})"
-    items = (
-        ("memory", f"{said('gpu_memory' if is_gpu else 'memory')} {share}<b>{of}</b>"),
-        ("queue", said("queue", count=num_waiting)),
-        ("engine", f"<b>{escape(info.title)}</b>{state}"),
-        ("why", both(choice.reason_en, choice.reason_zh)),
-        ("licence", said("licence", name=info.weights_licence)),
-        ("device", escape(device)),
-    )
-    return (
-        '<div class="vs-status">' + "".join(f'<span class="vs-{k}">{v}</span>' for k, v in items) + "</div>"
-    )
