@@ -1,8 +1,8 @@
 """Why there is no pool of tensors made by hand: what taking memory costs, beside the work that is done in it.
 
 `python benchmarks/allocator.py [cpu|cuda]` prints a table: for tensors of the sizes that speaking uses, the time to
-take one from torch, the time to take one from a pool, and both with the smallest work that can be done in it, writing it
-once. Each figure is the median of rounds in turn.
+take one from torch, the time to take one from a pool, and both with the smallest work that can be done in it, writing
+it once. Each figure is the median of rounds in turn.
 """
 
 from __future__ import annotations
