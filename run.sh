@@ -11,6 +11,7 @@ Voice Sculptor · 声音工坊
 
   bash run.sh [--port N] [--host H]   set up if need be, start the page · 首次自动安装，启动页面
   bash run.sh setup                   only set up · 只安装
+  bash run.sh --clean                 end pages of this folder that still run · 结束本文件夹遗留的服务进程
   bash run.sh test [PYTEST ARGS]      set up, then lint, types and tests; -m slow for the long ones · 检查与测试
   bash run.sh COMMAND ...             the command line, e.g. design, speak, presets · 命令行
   bash run.sh COMMAND --help          its options · 查看选项
@@ -221,6 +222,16 @@ main() {
   case ${1:-} in
     help | -h | --help)
       usage
+      return
+      ;;
+    --clean)
+      shift
+      # What is not set up has nothing running, and cleaning up is no time to install.
+      if ! python=$(venv_python); then
+        say "Nothing is set up here, so nothing runs. · 尚未安装，没有服务在运行。"
+        return
+      fi
+      product clean "$@"
       return
       ;;
     test)

@@ -8,6 +8,7 @@ import pytest
 
 from voice_sculptor import config, config_file, device
 from voice_sculptor.config import Settings, load_settings, resolve
+from voice_sculptor.engines.voicesculptor.engine import VoiceSculptorEngine
 from voice_sculptor.errors import ConfigError
 
 GB = 10**9
@@ -227,6 +228,21 @@ def test_profiles(name: str, root: Path) -> None:
     assert found.file == root / "config/profiles" / f"{name}.yaml"
     assert found.settings.preload is True
     assert f"--profile {name}" in found.file.read_text("utf-8")
+
+
+@pytest.mark.parametrize("size_gb", config_file.PROFILE_SIZES_GB[2:])
+def test_profiles_fit_their_cards_as_computed(size_gb: int) -> None:
+    """As docs/configuration.md has it: weights, the cache of all slots, and 2 GB, under the warning."""
+    settings = load_settings(profile=f"{size_gb}gb")
+    info = VoiceSculptorEngine.info
+    assert settings.slots is not None
+    assert settings.max_new_tokens is not None
+    decoder_tokens = 1024 + 2 * settings.max_new_tokens
+    cache_bytes = settings.slots * decoder_tokens * info.bytes_per_token
+    needed_bytes = info.weights_bytes + cache_bytes + 2 * GB
+    assert needed_bytes < size_gb * GB * settings.memory_warning_percent / 100.0
+    figure = f"{cache_bytes / 1e9:.1f} GB of cache"
+    assert figure in (config.shipped_config_dir() / f"profiles/{size_gb}gb.yaml").read_text("utf-8")
 
 
 def test_every_profile_that_ships_is_known(root: Path) -> None:

@@ -15,7 +15,7 @@ PACKAGE = "voice_sculptor"
 
 LAYERS = (
     ("__init__", "domain", "errors", "controls", "timbre", "plain_yaml", "config_file"),
-    ("access", "config", "metrics", "language", "audio", "device", "targets"),
+    ("access", "config", "metrics", "language", "audio", "device", "pid_files", "targets"),
     ("engines",),
     ("scheduling",),
     ("library", "presets", "events", "takes", "documents", "studio", "doctor", "obedience"),

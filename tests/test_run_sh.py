@@ -144,6 +144,20 @@ def test_help_needs_nothing_installed(new_checkout: Checkout, word: str) -> None
     assert not (new_checkout.path / ".venv").exists()
 
 
+def test_cleaning_up_installs_nothing(new_checkout: Checkout, ready: Checkout) -> None:
+    status, out, err = new_checkout.run("--clean")
+    assert (status, out) == (0, "")
+    assert "Nothing is set up" in err
+    assert not (new_checkout.path / ".venv").exists()
+    (ready.path / "requirements.txt").write_text("tiny-thing==2.0\n")
+    try:
+        status, out, err = ready.run("--clean", "--wait", "3")
+    finally:
+        (ready.path / "requirements.txt").write_text("tiny-thing==1.0\n")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["args"] == ["clean", "--wait", "3"]
+
+
 def test_second_start_installs_nothing(ready: Checkout) -> None:
     log = ready.path / ".venv/install.log"
     before = log.stat().st_mtime_ns

@@ -220,11 +220,13 @@ class Resolved:
         settings: What holds.
         sources: By field.
         file: The file that was read, if any.
+        is_file_chosen: Whether that, or a profile, was named.
     """
 
     settings: Settings
     sources: Mapping[str, Source]
     file: Path | None = None
+    is_file_chosen: bool = False
 
 
 def load_settings(**flags: Any) -> Settings:
@@ -282,7 +284,7 @@ def resolve(*, config: Path | str | None = None, profile: str | None = None, **f
         sources["device"] = sources["gpu_id"]
     if settings.half:
         sources["dtype"] = sources["half"]
-    return Resolved(settings, sources, file)
+    return Resolved(settings, sources, file, file is not None and file != _usual_file())
 
 
 def shipped_config_dir() -> Path:

@@ -24,6 +24,7 @@ HELP_PAGES = [
     ("voices",),
     ("engines",),
     ("serve",),
+    ("clean",),
     ("setup",),
     ("download",),
     ("doctor",),

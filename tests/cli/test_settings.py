@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands import Cli, refused
+from voice_sculptor import device
 from voice_sculptor.config import Settings
 
 
@@ -35,3 +36,13 @@ def test_every_setting_is_shown_with_its_source(
 def test_a_wrong_file_starts_nothing(cli: Cli, tmp_path: Path) -> None:
     refused(cli("serve", "--config", tmp_path / "none.yaml"), 2, "none.yaml")
     refused(cli("design", "--out", tmp_path, "--text", "x", "--profile", "9gb"), 2, "9gb", "8gb")
+
+
+def test_the_profile_for_the_card_is_recommended(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cards = tuple(device.Gpu(f"Card {gb}", str(gb), gb * 10**9, gb * 10**9) for gb in (8, 16, 4))
+    monkeypatch.setattr(device, "gpus", lambda: cards)
+    assert "(Card 16, 16 GB): --profile 16gb" in cli("serve", "--print-config").err
+    assert "推荐" in cli("--ui-lang", "zh", "serve", "--print-config").err
+    assert cli("serve", "--print-config", "--profile", "8gb").err == ""
+    monkeypatch.setattr(device, "gpus", lambda: cards[2:])
+    assert cli("serve", "--print-config").err == ""

@@ -71,7 +71,8 @@ class Bench:
 
     def look(self, percent: float, seconds: float = 1.0) -> Governor:
         self.now_s += seconds
-        self.memory = replace(self.memory, used_bytes=round(self.memory.total_bytes * percent / 100.0))
+        used_bytes = round(self.memory.total_bytes * percent / 100.0)
+        self.memory = replace(self.memory, used_bytes=used_bytes, held_bytes=0)
         self.governor.look()
         return self.governor
 
@@ -211,6 +212,12 @@ def test_nothing_is_refused_before_the_device_is_known() -> None:
     bench.worker.device = "cuda:0"
     with pytest.raises(OutOfMemory):
         bench.governor.admit(request(5000))
+
+
+def test_weights_that_are_stated_count_once_they_are_loaded() -> None:
+    bench = Bench(ram(4, total_gb=8, own_gb=1), Worker("cpu", is_loaded=False))
+    bench.governor.look()
+    bench.governor.admit(request(5000))
 
 
 def test_on_a_mac_memory_that_is_used_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:

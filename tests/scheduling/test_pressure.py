@@ -95,6 +95,7 @@ def test_changes_are_named() -> None:
 def test_a_card_is_as_full_as_it_is() -> None:
     card = MemorySnapshot("vram", 96, 100, 50, "card")
     assert pressure_percent(card) == 96.0
+    assert pressure_percent(replace(card, held_bytes=20)) == 76.0
 
 
 @pytest.mark.parametrize(

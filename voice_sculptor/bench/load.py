@@ -115,7 +115,9 @@ def measure(
         requests: Of each client; of few clients more, so that all runs are about as long.
     """
     timed = TimedEngine(engine)
-    settings = settings.model_copy(update={"max_queue": max(*clients, settings.max_queue), "history_bytes": 0})
+    settings = settings.model_copy(
+        update={"max_queue": max(*clients, settings.max_queue), "history_bytes": 0}
+    )
     with Studio(settings, cast(Engine, timed)) as studio:
         warm_measuring()
         _run(studio, timed, 1, 1)

@@ -11,7 +11,16 @@ from typing import Annotated, Literal
 import typer
 
 from voice_sculptor import __version__
-from voice_sculptor.cli import downloading, examining, keeping, listings, making, measuring, running
+from voice_sculptor.cli import (
+    cleaning,
+    downloading,
+    examining,
+    keeping,
+    listings,
+    making,
+    measuring,
+    running,
+)
 from voice_sculptor.cli.session import Session, language_of
 from voice_sculptor.errors import Cancelled, InvalidRequest, VoiceSculptorError
 
@@ -27,6 +36,7 @@ app.add_typer(listings.presets_app)
 app.command()(listings.voices)
 app.command()(listings.engines)
 app.command()(running.serve)
+app.command()(cleaning.clean)
 app.command()(running.setup)
 app.command()(downloading.download)
 app.command()(examining.doctor)

@@ -9,7 +9,7 @@ import typer
 
 from voice_sculptor.cli import options as opt
 from voice_sculptor.cli.session import Session
-from voice_sculptor.cli.settings import print_settings
+from voice_sculptor.cli.settings import print_settings, recommendation
 
 bench_app = typer.Typer(name="bench", help="Measure speed, quality, obedience, decoding or serving.")
 
@@ -19,6 +19,7 @@ _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_op
 
 @opt.takes_engine_settings
 def serve(
+    ctx: typer.Context,
     *,
     port: Annotated[
         int | None, typer.Option("--port", metavar="N", help="Default: 7860, or 6006 where that is busy.")
@@ -114,6 +115,9 @@ def serve(
         max_batch_size=max_batch_size,
         idle_unload_s=idle_unload_s,
     )
+    session: Session = ctx.obj
+    if hint := recommendation(resolved, session):
+        session.say(hint)
     if print_config:
         print_settings(resolved)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voice_sculptor.cli.session import print_table
+from voice_sculptor.cli.session import Session, print_table
 
 if TYPE_CHECKING:
     from voice_sculptor.config import Resolved
@@ -24,6 +24,29 @@ def print_settings(resolved: Resolved) -> None:
         values[name] = "…" if values[name] else ""
     rows = [(name, _shown(value), str(resolved.sources[name])) for name, value in values.items()]
     print_table(("setting", "value", "source"), rows)
+
+
+def recommendation(resolved: Resolved, session: Session) -> str | None:
+    """A hint at the profile for this machine's card; `None` where there is no card, or a file was chosen.
+
+    Args:
+        resolved: What holds.
+        session: Whose language counts.
+    """
+    from voice_sculptor.config_file import recommended_profile
+    from voice_sculptor.device import gpus
+
+    if resolved.is_file_chosen:
+        return None
+    card = max(gpus(), key=lambda each: each.total_bytes, default=None)
+    name = recommended_profile(card.total_bytes) if card else None
+    if card is None or name is None:
+        return None
+    size = f"{card.name}, {card.total_bytes / 1e9:.0f} GB"
+    return session.pick(
+        f"Recommended for this card ({size}): --profile {name}",
+        f"推荐用于这张显卡（{size}）：--profile {name}",
+    )
 
 
 def _shown(value: Any) -> str:

@@ -223,7 +223,8 @@ class Governor:
         if look is None:
             return None
         memory, stated = look.memory, self._stated()
-        fixed_bytes = sum(stated.values()) or self._engine.info.weights_bytes
+        # Before it is loaded: what an engine states is for its real weights, which may not be those that are here.
+        fixed_bytes = sum(stated.values())
         if memory.kind == "vram":
             if not stated and self._worker is not None and self._worker.device == "auto":
                 return None  # It may yet be the CPU.
@@ -231,8 +232,7 @@ class Governor:
         if sys.platform == "darwin":
             # It compresses and swaps as needed; what is available now tells little.
             return memory.total_bytes - fixed_bytes
-        free_bytes = memory.total_bytes - memory.used_bytes + memory.swap_bytes + look.parts["working"]
-        return free_bytes - (0 if stated else fixed_bytes)
+        return memory.total_bytes - memory.used_bytes + memory.swap_bytes + look.parts["working"]
 
     def _publish(self, look: Look) -> None:
         device = self._worker.device if self._worker else "auto"

@@ -73,11 +73,11 @@ class Allowance:
 
 
 def pressure_percent(memory: MemorySnapshot) -> float:
-    """How full the memory is, as far as that matters; 0–100.
+    """How full the memory is, as far as that matters; 0–100. What torch's allocator keeps for later is there to be had.
 
     Main memory is for other programs, too: a laptop is often nine tenths full and has room. There it counts only where
     less than `RAM_SPARE_BYTES` can be had.
     """
     if memory.kind == "ram" and memory.total_bytes - memory.used_bytes > RAM_SPARE_BYTES:
         return 0.0
-    return memory.used_percent
+    return 100.0 * (memory.used_bytes - memory.held_bytes) / max(1, memory.total_bytes)

@@ -82,7 +82,9 @@ def serve(settings: Settings, open_browser: bool = False) -> None:
     engine = create_engine(choice.engine_id, settings)
     if notice := unused_settings(settings, engine.info):
         print(f"{notice.en} {notice.zh}", file=sys.stderr, flush=True)  # noqa: T201
-    with running(settings, engine, choice) as (url, port):
+    from voice_sculptor import pid_files
+
+    with running(settings, engine, choice) as (url, port), pid_files.written(settings.data_dir, port.number):
         for line in (*_notes(settings, port), _chosen(engine.info, choice), f"Voice Sculptor → {url}"):
             print(line, flush=True)  # noqa: T201
         if open_browser:

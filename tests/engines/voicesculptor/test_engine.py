@@ -15,7 +15,7 @@ import pytest
 from voice_sculptor.config import load_settings
 from voice_sculptor.controls import Controls
 from voice_sculptor.domain import SynthesisRequest, Voice, VoiceSpec
-from voice_sculptor.engines.base import AudioChunk, CandidateDone, CandidateFailed
+from voice_sculptor.engines.base import AudioChunk, CandidateDone, CandidateFailed, StatesMemory
 from voice_sculptor.engines.voicesculptor.decoding import Decoder
 from voice_sculptor.engines.voicesculptor.engine import VoiceSculptorEngine, VoiceSculptorOptions
 from voice_sculptor.engines.voicesculptor.passes import passes
@@ -255,3 +255,36 @@ def test_thirty_runs_keep_memory_flat_and_unloading_frees_it(settings) -> None:
     made.unload()
     made.unload()
     assert decoder() is None
+
+
+def test_it_tells_what_it_holds_by_part(settings, engine) -> None:
+    assert isinstance(engine, StatesMemory)
+    held = engine.memory_parts()
+    assert set(held) == {"weights", "codec", "cache"}
+    assert min(held.values()) > 0
+    assert held["codec"] == engine._codec.num_bytes
+    assert held["cache"] >= engine._decoder.cache.num_bytes
+    fresh = VoiceSculptorEngine(settings.model_copy(update={"slots": 1, "max_new_tokens": 64}))
+    assert fresh.memory_parts() == {}
+    fresh.load("cpu", None, lambda fraction: None)
+    smaller = fresh.memory_parts()
+    assert smaller["cache"] < held["cache"] / 4
+    assert smaller["weights"] == held["weights"]
+    fresh.unload()
+    assert fresh.memory_parts() == {}
+
+
+@pytest.mark.parametrize(("wanted", "expected"), [(None, "replayed"), (True, "replayed"), (False, "forward")])
+def test_the_graph_can_be_left_out(settings, monkeypatch, wanted: bool | None, expected: str) -> None:
+    """On a card, that is; stand-ins for the two ways tell which is gone."""
+    made = VoiceSculptorEngine(settings.model_copy(update={"cuda_graph": wanted}))
+    made.load("cpu", None, lambda fraction: None)
+    decoder = made._decoder
+    ways: list[str] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(type(decoder), "is_on_card", property(lambda self: True))
+        patched.setattr(decoder, "_replay", lambda *_: ways.append("replayed"))
+        patched.setattr(decoder, "_forward", lambda *_: ways.append("forward"))
+        decoder.step()
+    assert ways == [expected]
+    made.unload()
