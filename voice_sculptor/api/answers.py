@@ -37,7 +37,7 @@ class Json(Response):
 def error_answer(error: VoiceSculptorError, caller: Caller) -> Json:
     """An error as its answer; what never came to the worker, which counts its own, is counted here."""
     is_ours = type(error).__module__.startswith("voice_sculptor.api.")
-    if is_ours or isinstance(error, InvalidRequest) and not isinstance(error, InvalidVoiceFile):
+    if is_ours or (isinstance(error, InvalidRequest) and not isinstance(error, InvalidVoiceFile)):
         metrics.ERRORS.labels(error.kind).inc()
     return Json(
         body_of(error, caller.language, caller.request_id),
