@@ -12,18 +12,14 @@ from voice_sculptor.engines.voicesculptor.sampling import Sampling
 _NUM_REQUESTS = 8
 
 
-def measure(model: Any, num_tokens: int, rounds: int) -> str:
-    """The report.
+def candidates(model: Any, num_tokens: int, rounds: int) -> str:
+    """The report on one click: decoding, the prompt read before.
 
     Args:
         model: From `random_model`.
         num_tokens: Said by each row.
         rounds: Repetitions of each way.
     """
-    return "\n\n".join((_candidates(model, num_tokens, rounds), _requests(model, num_tokens, rounds)))
-
-
-def _candidates(model: Any, num_tokens: int, rounds: int) -> str:
     one, four = (make_decoder(model, num_slots, num_tokens) for num_slots in (1, 4))
     read = four.prefill(prompt(0))
 
@@ -56,7 +52,8 @@ def _candidates(model: Any, num_tokens: int, rounds: int) -> str:
     return table(("decoding", "ms per step", "ratio of wall time", "goal"), rows)
 
 
-def _requests(model: Any, num_tokens: int, rounds: int) -> str:
+def requests(model: Any, num_tokens: int, rounds: int) -> str:
+    """The report on many requests, their prompts read within the time; arguments as above."""
     one, eight = (make_decoder(model, num_slots, num_tokens) for num_slots in (1, _NUM_REQUESTS))
     prompts = [prompt(number) for number in range(_NUM_REQUESTS)]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import psutil
 
-PARTS = ("batching", "generate", "head", "prefix", "codec", "card")
+PARTS = ("candidates", "requests", "generate", "head", "prefix", "codec", "card")
 _SIZES = ("small", "middle", "1b", "3b")
 
 
@@ -23,9 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--part",
         choices=PARTS,
         action="append",
-        help="batching: candidates and requests side by side; generate: against transformers' own loop; head: the "
-        "output head cut down or not; prefix: what keeping a description would save; codec: loading half or all of "
-        "it; card: a model of the real size on a graphics card. May be repeated; by default all but card.",
+        help="candidates: three of a click against one; requests: eight at once against in turn; generate: against "
+        "transformers' own loop; head: the output head cut down or not; prefix: what keeping a description would save; "
+        "codec: loading half or all of it; card: a model of the real size on a graphics card. May be repeated; by "
+        "default all but card.",
     )
     parser.add_argument("--size", choices=_SIZES, help="of the model; by default middle, and 3b for card")
     parser.add_argument("--device", help="cpu, cuda:0 …; by default cpu, and cuda:0 for card")
@@ -51,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"round. Model: {size}, fp32, on {device}; {options.tokens} tokens a row.\n"
     )
     on_model = {
-        "batching": batching.measure,
+        "candidates": batching.candidates,
+        "requests": batching.requests,
         "generate": generate.measure,
         "head": head.measure,
         "prefix": prefix.measure,

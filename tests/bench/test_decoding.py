@@ -25,7 +25,8 @@ def same_threads() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("part", "device", "rows"),
     [
-        ("batching", None, ("3 candidates, 4 slots", "at once")),
+        ("candidates", None, ("3 candidates, 4 slots",)),
+        ("requests", None, ("in turn", "at once")),
         ("generate", None, ("our loop", "generate", "generate, static cache")),
         ("head", None, ("sliced", "full")),
         ("prefix", None, ("8 s of speech",)),
