@@ -248,6 +248,30 @@ def test_the_oldest_make_room_and_kept_voices_stay(tmp_path: Path, clock: Clock)
     assert faults(tmp_path) == []
 
 
+def test_a_limit_that_was_lowered_lets_the_oldest_go_at_once(tmp_path: Path) -> None:
+    with Library(tmp_path) as library:
+        for number in range(8):
+            library.record(*made(number))
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
+        sizes = [size for (size,) in database.execute("SELECT num_bytes FROM recordings ORDER BY id DESC")]
+    # Exactly the last three fit.
+    with Library(tmp_path, Limits(history_bytes=sum(sizes[:3]))) as library:
+        assert [each.recipe["seed"] for each in library.recordings()] == [7, 6, 5]
+    with Library(tmp_path, Limits(history_bytes=sum(sizes[:3]) - 1)) as library:
+        assert [each.recipe["seed"] for each in library.recordings()] == [7, 6]
+        assert files(tmp_path) == {each.audio for each in library.recordings()}
+    with Library(tmp_path, Limits(history_bytes=1)) as library:
+        assert library.recordings() == ()
+    assert faults(tmp_path) == []
+
+
+def test_recording_reads_no_whole_history(tmp_path: Path) -> None:
+    Library(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
+        (plan,) = database.execute("EXPLAIN QUERY PLAN SELECT SUM(num_bytes) FROM recordings")
+    assert "COVERING INDEX recordings_by_size" in plan[-1]
+
+
 def test_old_recordings_go(library: Library, clock: Clock, tmp_path: Path) -> None:
     kept = library.keep(voice(), "kept", clip(9))
     library.record(*made(1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 import peewee
@@ -65,16 +66,22 @@ def evict(database: peewee.Database, limits: Limits, now_us: int) -> set[str]:
     gone = RecordingRow.created_us < now_us - round(limits.history_days * DAY_US)
     total = RecordingRow.select(peewee.fn.SUM(RecordingRow.num_bytes)).scalar(database) or 0
     if total > limits.history_bytes:
-        gone |= RecordingRow.id <= _last_beyond(database, limits.history_bytes)
+        gone |= RecordingRow.id <= _last_of_oldest(database, total - limits.history_bytes)
     digests = {row.audio for row in RecordingRow.select(RecordingRow.audio).where(gone).execute(database)}
     if digests:
         RecordingRow.delete().where(gone).execute(database)
     return digests
 
 
-def _last_beyond(database: peewee.Database, limit_bytes: int) -> int:
-    """The newest recording that does not fit behind those after it."""
-    newest_first = peewee.fn.SUM(RecordingRow.num_bytes).over(order_by=[RecordingRow.id.desc()])
-    running = RecordingRow.select(RecordingRow.id, newest_first.alias("total"))
-    query = peewee.Select([running], [peewee.fn.MAX(running.c.id)]).where(running.c.total > limit_bytes)
-    return query.scalar(database) or 0
+def _last_of_oldest(database: peewee.Database, excess_bytes: int) -> int:
+    """The newest of those recordings, from the oldest on, that have to go to make so much room."""
+    oldest_first = RecordingRow.select(RecordingRow.id, RecordingRow.num_bytes).order_by(RecordingRow.id)
+    newest = 0
+    # Read row by row: as a rule it is the first alone, whatever the number of those behind it.
+    with closing(database.execute(oldest_first.tuples())) as cursor:
+        for number, num_bytes in cursor:
+            newest = number
+            excess_bytes -= num_bytes
+            if excess_bytes <= 0:
+                break
+    return newest
