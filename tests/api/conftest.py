@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -13,15 +14,22 @@ from voice_sculptor.engines.base import Engine
 from voice_sculptor.engines.fake import FakeEngine
 from voice_sculptor.presets import load_presets
 from voice_sculptor.studio import Studio
-from voice_sculptor.ui.server import choose_port
 
 HOST = "127.0.0.1"
+
+
+def free_port() -> int:
+    """Away from the default ones, which others on this machine may take meanwhile."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 @contextmanager
 def serving(engine: Engine | None = None, **given: object) -> Iterator[httpx.Client]:
     """A client of a server over a fake engine."""
-    settings = Settings(engine="fake", port=choose_port(HOST, None).number, **given)
+    settings = Settings(engine="fake", port=free_port(), **given)
     assert settings.port is not None
     with ExitStack() as stack:
         studio = stack.enter_context(Studio(settings, engine or FakeEngine()))

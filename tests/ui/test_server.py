@@ -36,6 +36,12 @@ def busy(port: int = 0) -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
+def free_port() -> int:
+    """Away from the default ones, which others on this machine may take meanwhile."""
+    with busy() as port:
+        return port
+
+
 @pytest.fixture
 def ports(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """Two free ports in place of 7860 and 6006, which a developer's own page may hold."""
@@ -96,7 +102,7 @@ def test_at_the_end_what_runs_is_finished_and_what_waits_is_refused() -> None:
         asked = {"text": "a" * 24, "n": 1, "options": {"step_delay_s": delay_s}}
         answers[name] = httpx.post(f"{url}/v1/design", json=asked, timeout=30.0)
 
-    port = choose_port(HOST, None).number
+    port = free_port()
     settings = Settings(engine="fake", port=port, preload=False, max_batch_size=1)
     with warnings.catch_warnings():
         # As for the fixture `site`.
@@ -119,7 +125,7 @@ def test_at_the_end_what_runs_is_finished_and_what_waits_is_refused() -> None:
 def test_under_a_path_of_a_proxy() -> None:
     settings = Settings(
         engine="fake",
-        port=choose_port(HOST, None).number,
+        port=free_port(),
         preload=False,
         root_path="/voice",
         trusted_proxies=(HOST,),
@@ -158,7 +164,7 @@ def test_what_is_warned_about_names_what_is_open(given: dict[str, tuple[str, ...
 
 def test_the_page_shows_the_warning_and_asks_for_its_login(tmp_path: Path) -> None:
     def front(**given: object) -> tuple[httpx.Response, httpx.Response]:
-        settings = Settings(engine="fake", port=choose_port(HOST, None).number, preload=False, **given)  # type: ignore[arg-type]
+        settings = Settings(engine="fake", port=free_port(), preload=False, **given)  # type: ignore[arg-type]
         with warnings.catch_warnings():
             # As for the fixture `site`.
             warnings.simplefilter("ignore", ResourceWarning)
@@ -273,7 +279,7 @@ def test_the_page_itself_needs_no_torch() -> None:
 @pytest.mark.parametrize(("preload", "is_loaded"), [(None, True), (True, True), (False, False)])
 def test_preloading_is_what_was_asked(preload: bool | None, is_loaded: bool) -> None:
     engine = FakeEngine()
-    settings = Settings(engine="fake", port=choose_port(HOST, None).number, preload=preload)
+    settings = Settings(engine="fake", port=free_port(), preload=preload)
     with warnings.catch_warnings():
         # As for the fixture `site`.
         warnings.simplefilter("ignore", ResourceWarning)
