@@ -145,18 +145,20 @@ def test_long_text_and_long_bodies_are_413() -> None:
 def test_a_full_queue_and_a_deadline() -> None:
     slow = {"text": "a" * 60, "n": 1, "options": {"step_delay_s": 0.3}}
     with serving(max_queue=1, max_batch_size=1) as client:
-        statuses: list[int] = []
+        answers: list[httpx.Response] = []
 
         def ask() -> None:
-            statuses.append(client.post("/v1/design", json=slow).status_code)
+            answers.append(client.post("/v1/design", json=slow))
 
         askers = [threading.Thread(target=ask) for _ in range(4)]
         for each in askers:
             each.start()
         for each in askers:
             each.join()
-        assert 200 in statuses
-        assert 503 in statuses
+        assert 200 in {each.status_code for each in answers}
+        refused = [each for each in answers if each.status_code != 200]
+        assert {error_of(each)["type"] for each in refused} == {"QueueFull"}
+        assert all(each.status_code == 503 and int(each.headers["retry-after"]) >= 1 for each in refused)
         answer = client.post("/v1/design", json={**slow, "timeout_s": 0.2})
         assert (answer.status_code, error_of(answer)["type"]) == (504, "DeadlineExceeded")
         assert client.post("/v1/tts", json=GOOD).status_code == 200

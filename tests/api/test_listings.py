@@ -57,6 +57,8 @@ def test_health_has_the_figures(api: httpx.Client) -> None:
 
 def test_metrics_are_prometheus(api: httpx.Client) -> None:
     api.post("/v1/tts", json={"text": "Hello."})
+    api.post("/v1/tts", json={"text": "Hello.", "reference_id": "nobody"})
     answer = api.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     assert 'voice_sculptor_requests_total{engine="fake",outcome="done"}' in answer.text
+    assert 'voice_sculptor_errors_total{kind="UnknownVoice"}' in answer.text

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -34,6 +35,12 @@ def busy(port: int = 0) -> Iterator[int]:
         taken.bind((HOST, port))
         taken.listen()
         yield taken.getsockname()[1]
+
+
+def free_port() -> int:
+    """Away from the default ones, which others on this machine may take meanwhile."""
+    with busy() as port:
+        return port
 
 
 @pytest.fixture
@@ -87,6 +94,56 @@ def test_an_open_host_is_warned_about(host: str, warned: bool) -> None:
     notes = "\n".join(server._notes(Settings(host=host), Port(7860)))
     assert ("WARNING" in notes) is warned
     assert ("警告" in notes) is warned
+
+
+def test_at_the_end_what_runs_is_finished_and_what_waits_is_refused() -> None:
+    answers: dict[str, httpx.Response] = {}
+
+    def ask(url: str, name: str, delay_s: float) -> None:
+        asked = {"text": "a" * 24, "n": 1, "options": {"step_delay_s": delay_s}}
+        answers[name] = httpx.post(f"{url}/v1/design", json=asked, timeout=30.0)
+
+    port = free_port()
+    settings = Settings(engine="fake", port=port, preload=False, max_batch_size=1)
+    with warnings.catch_warnings():
+        # As for the fixture `site`.
+        warnings.simplefilter("ignore", ResourceWarning)
+        with server.running(settings, FakeEngine()) as (url, _):
+            runs, waits = (threading.Thread(target=ask, args=(url, name, 0.5)) for name in ("runs", "waits"))
+            for thread, state in ((runs, "running_requests"), (waits, "pending_requests")):
+                thread.start()
+                until_s = time.monotonic() + 10
+                while httpx.get(f"{url}/health").json()[state] == 0:
+                    assert time.monotonic() < until_s
+        for thread in (runs, waits):
+            thread.join()
+        asyncio.set_event_loop(None)
+        gc.collect()
+    assert answers["runs"].status_code == 200
+    assert (answers["waits"].status_code, answers["waits"].json()["error"]["type"]) == (503, "ShuttingDown")
+
+
+def test_under_a_path_of_a_proxy() -> None:
+    settings = Settings(
+        engine="fake",
+        port=free_port(),
+        preload=False,
+        root_path="/voice",
+        trusted_proxies=(HOST,),
+    )
+    headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "example.org", "X-Forwarded-For": "10.0.0.1"}
+    with warnings.catch_warnings():
+        # As for the fixture `site`.
+        warnings.simplefilter("ignore", ResourceWarning)
+        with server.running(settings, FakeEngine()) as (url, _), httpx.Client(headers=headers) as client:
+            for prefix in ("", "/voice"):
+                page = client.get(f"{url}{prefix}/")
+                assert page.status_code == 200
+                assert '"root":"https://example.org/voice"' in page.text
+                assert client.get(f"{url}{prefix}/theme.css").status_code == 200
+                assert client.get(f"{url}{prefix}/v1/voices").json()["engine"] == "fake"
+        asyncio.set_event_loop(None)
+        gc.collect()
 
 
 @pytest.mark.parametrize(

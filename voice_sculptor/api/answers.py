@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from voice_sculptor import metrics
 from voice_sculptor.api.caller import Caller, caller_of
 from voice_sculptor.api.errors import body_of, headers_of, status_of
-from voice_sculptor.errors import Cancelled, VoiceSculptorError
+from voice_sculptor.errors import Cancelled, InvalidRequest, InvalidVoiceFile, VoiceSculptorError
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -34,7 +35,10 @@ class Json(Response):
 
 
 def error_answer(error: VoiceSculptorError, caller: Caller) -> Json:
-    """An error as its answer."""
+    """An error as its answer; what never came to the worker, which counts its own, is counted here."""
+    is_ours = type(error).__module__.startswith("voice_sculptor.api.")
+    if is_ours or (isinstance(error, InvalidRequest) and not isinstance(error, InvalidVoiceFile)):
+        metrics.ERRORS.labels(error.kind).inc()
     return Json(
         body_of(error, caller.language, caller.request_id),
         status_of(error),

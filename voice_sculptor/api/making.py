@@ -13,7 +13,7 @@ from voice_sculptor.audio.streams import PCM_RATE, StreamEncoder, pcm_bytes
 from voice_sculptor.controls import Controls
 from voice_sculptor.documents import candidate_json, design_json, notices_json, understood_json
 from voice_sculptor.domain import Notice, Voice, VoiceSpec
-from voice_sculptor.errors import UnknownEngine, VoiceSculptorError
+from voice_sculptor.errors import SynthesisFailed, UnknownEngine
 from voice_sculptor.events import Failed, Planned, Preview, Ready, StudioEvent
 from voice_sculptor.language.conflicts import Merged
 from voice_sculptor.obedience import by_obedience
@@ -151,6 +151,16 @@ def check_model(studio: Studio, name: str) -> None:
         )
 
 
+def nothing_made() -> SynthesisFailed:
+    """The error where an engine ends without audio and without an error: never an empty answer."""
+    return SynthesisFailed(
+        "The engine returned no audio for this text.",
+        "引擎没有为这段文本生成音频。",
+        fix_en="Change the text, or try another seed.",
+        fix_zh="请修改文本，或换一个种子。",
+    )
+
+
 def whole(events: Iterator[StudioEvent], format: OutputFormat) -> tuple[bytes, int]:
     """The one candidate as a whole file with true lengths, at its final level; and its seed."""
     with closing(events):  # type: ignore[type-var]
@@ -164,7 +174,7 @@ def whole(events: Iterator[StudioEvent], format: OutputFormat) -> tuple[bytes, i
                 from voice_sculptor.audio.io import resample
 
                 return pcm_bytes(resample(candidate.audio, PCM_RATE).samples), candidate.seed
-    raise VoiceSculptorError("Nothing was made.", "未生成任何内容。")
+    raise nothing_made()
 
 
 def pieces(events: Iterator[StudioEvent], format: OutputFormat) -> Iterator[bytes]:

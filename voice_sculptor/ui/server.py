@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 7860
 SECOND_PORT = 6006
 _LAST_PORT = 65535
+_FINISH_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,8 @@ def running(
         stack.enter_context(listening(app, settings, port.number))
         # Before the server ends, which waits for what the page's open tabs listen to.
         stack.callback(page.close, verbose=False)
+        # And all are answered before that: what runs may finish, what waits is refused.
+        stack.callback(studio.worker.close, finish_s=_FINISH_S)
         # After the page answers: importing torch beside Gradio would delay both.
         if settings.preload is not False:
             studio.preload()

@@ -14,7 +14,6 @@ from voice_sculptor.api.schemas import DesignRequest, OutputFormat, SpeechReques
 from voice_sculptor.api.work import Work, run
 from voice_sculptor.audio.io import container_of
 from voice_sculptor.audio.streams import PCM_RATE
-from voice_sculptor.errors import VoiceSculptorError
 from voice_sculptor.events import StudioEvent
 from voice_sculptor.scheduling.worker import CancelToken
 from voice_sculptor.studio import Studio
@@ -75,7 +74,7 @@ async def _audio(
     work: Work[bytes] = Work(lambda token: making.pieces(begin(token), format))
     first = await work.next_for(request)
     if first is None:
-        raise VoiceSculptorError("Nothing was made.", "未生成任何内容。")
+        raise making.nothing_made()
     return Events(work, first, headers) if is_sse else Flow(work, first, media_type, headers)
 
 
