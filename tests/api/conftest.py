@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -17,14 +16,6 @@ from voice_sculptor.presets import load_presets
 from voice_sculptor.studio import Studio
 
 HOST = "127.0.0.1"
-
-
-def free_port() -> int:
-    """Away from the default ones, which others on this machine may take meanwhile."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

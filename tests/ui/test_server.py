@@ -37,12 +37,6 @@ def busy(port: int = 0) -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
-def free_port() -> int:
-    """Away from the default ones, which others on this machine may take meanwhile."""
-    with busy() as port:
-        return port
-
-
 @pytest.fixture
 def ports(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """Two free ports in place of 7860 and 6006, which a developer's own page may hold."""
