@@ -104,6 +104,14 @@ def test_the_load_of_more_clients_goes_in_batches() -> None:
     assert load.saturated(rows) is batched
 
 
+def test_the_load_over_http() -> None:
+    engine = FakeEngine(costs=FakeCosts(step_s=0.02))
+    rows = load.measure(engine, load_settings(engine="fake"), clients=(4,), requests=2, over_http=True)
+    alone, batched = rows
+    assert batched.mean_batch > alone.mean_batch == 1.0
+    assert all(0.0 < row.first_s <= row.latency_s and row.audio_s_per_s > 0.0 for row in rows)
+
+
 def test_the_load_goal_is_said_as_it_is() -> None:
     row = load.Row(16, 4, 1.0, 1.0, 1.0, 1.0, 1.0, 4.0, 0.02)
     alone = replace(row, max_batch_size=1)

@@ -70,6 +70,7 @@ def test_an_asked_port_is_never_replaced() -> None:
     with busy() as taken, pytest.raises(ConfigError) as caught:
         choose_port(HOST, taken)
     assert str(taken) in caught.value.message("en")
+    assert str(os.getpid()) in caught.value.message("zh"), "who holds it"
     assert "--port" in caught.value.message("zh")
     assert caught.value.exit_code == 2
 

@@ -1,7 +1,8 @@
 """`voice-sculptor bench load`: throughput and latency for more and more clients, with batches and without.
 
-Each client is a thread that asks the studio, reads all of the answer, and asks again. Both modes are measured in one
-run on one loaded engine, in turn for each number of clients.
+Each client is a thread that asks the studio, reads all of the answer, and asks again; with `--http` it is one of
+another process, and asks the API over the loopback. Both modes are measured in one run on one loaded engine, in turn
+for each number of clients.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import fmean, median
 from typing import cast
 
@@ -24,6 +28,7 @@ from voice_sculptor.domain import VoiceSpec
 from voice_sculptor.engines.base import Engine
 from voice_sculptor.engines.fake import FakeCosts, FakeEngine
 from voice_sculptor.engines.registry import create_engine
+from voice_sculptor.errors import SynthesisFailed
 from voice_sculptor.events import Preview, Ready
 from voice_sculptor.studio import Studio
 from voice_sculptor.takes import warm_measuring
@@ -34,6 +39,13 @@ CLIENTS = (1, 2, 4, 8, 16)
 _SENTENCE = "the lake lay silent under the first snow and nobody had seen the ferry since noon"
 _WORDS = tuple(_SENTENCE.split())
 _CHINESE = "湖面在初雪下静静地躺着，从中午起就没有人看见渡船。"
+
+
+Wait = tuple[float, float, float]
+"""Seconds of a request until its end and until its first audio, and seconds of audio."""
+Ask = Callable[[int, int], tuple[float, list[Wait]]]
+"""Number of clients and requests of each, to the seconds that it took and what each request waited."""
+_HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,7 @@ class _Client(threading.Thread):
         self._count = count
         self._start = start
         self._random = random.Random(number)
-        self.waits: list[tuple[float, float, float]] = []
+        self.waits: list[Wait] = []
         self.fault: Exception | None = None
 
     def run(self) -> None:
@@ -104,7 +116,11 @@ class _Client(threading.Thread):
 
 
 def measure(
-    engine: Engine, settings: Settings, clients: Sequence[int] = CLIENTS, requests: int = 4
+    engine: Engine,
+    settings: Settings,
+    clients: Sequence[int] = CLIENTS,
+    requests: int = 4,
+    over_http: bool = False,
 ) -> list[Row]:
     """Every number of clients, without batches and with.
 
@@ -113,31 +129,33 @@ def measure(
         settings: Of the studio.
         clients: Numbers of them.
         requests: Of each client; of few clients more, so that all runs are about as long.
+        over_http: Ask the API from another process.
     """
     timed = TimedEngine(engine)
     settings = settings.model_copy(
-        update={"max_queue": max(*clients, settings.max_queue), "history_bytes": 0}
+        # All callers from one address are one client, which is not given every place.
+        update={"max_queue": max(2 * max(clients), settings.max_queue), "history_bytes": 0}
     )
-    with Studio(settings, cast(Engine, timed)) as studio:
+    with ExitStack() as stack:
+        studio = stack.enter_context(Studio(settings, cast(Engine, timed)))
+        ask = stack.enter_context(_over_http(studio, settings)) if over_http else partial(_in_threads, studio)
         warm_measuring()
-        _run(studio, timed, 1, 1)
+        _run(studio, timed, ask, 1, 1)
         largest = studio.worker.max_batch_size
         rows = []
         for number in clients:
             count = max(1, round(requests * max(1.0, 4 / number)))
             for size in (1, largest) if largest > 1 else (1,):
                 studio.worker.max_batch_size = size
-                rows.append(_run(studio, timed, number, count))
+                rows.append(_run(studio, timed, ask, number, count))
     return rows
 
 
-def _run(studio: Studio, timed: TimedEngine, num_clients: int, count: int) -> Row:
+def _in_threads(studio: Studio, num_clients: int, count: int) -> tuple[float, list[Wait]]:
     start = threading.Barrier(num_clients + 1)
     clients = [_Client(studio, number, count, start) for number in range(num_clients)]
     for client in clients:
         client.start()
-    timed.sizes.clear()
-    work_s = timed.work_s
     start.wait()
     began_s = time.perf_counter()
     for client in clients:
@@ -146,8 +164,59 @@ def _run(studio: Studio, timed: TimedEngine, num_clients: int, count: int) -> Ro
     for client in clients:
         if client.fault is not None:
             raise client.fault
+    return wall_s, [wait for client in clients for wait in client.waits]
+
+
+@contextmanager
+def _over_http(studio: Studio, settings: Settings) -> Iterator[Ask]:
+    from voice_sculptor.api.app import create_app
+    from voice_sculptor.api.serving import listening
+    from voice_sculptor.ui.server import choose_port
+
+    draw = random.Random(0)
+    speaks_english = "en" in studio.engine.info.languages
+    texts = [" ".join(draw.sample(_WORDS, draw.randint(8, 12))) for _ in range(20)]
+    port = choose_port(_HOST, None).number
+    command = [
+        sys.executable,
+        "-m",
+        "voice_sculptor.bench.callers",
+        f"http://{_HOST}:{port}",
+        *(texts if speaks_english else [_CHINESE]),
+    ]
+    with (
+        listening(create_app(studio, settings), settings.model_copy(update={"host": _HOST}), port),
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as callers,
+    ):
+
+        def ask(num_clients: int, count: int) -> tuple[float, list[Wait]]:
+            assert callers.stdin is not None
+            assert callers.stdout is not None
+            callers.stdin.write(f"{num_clients} {count}\n")
+            callers.stdin.flush()
+            line = callers.stdout.readline()
+            if not line:
+                raise SynthesisFailed(
+                    "The callers ended in the middle of the load test.",
+                    "压测客户端在测试途中退出。",
+                    fix_en="Their own message is above.",
+                    fix_zh="原因见上方输出。",
+                )
+            answer = json.loads(line)
+            return answer["wall_s"], [tuple(wait) for wait in answer["waits"]]
+
+        try:
+            yield ask
+        finally:
+            assert callers.stdin is not None
+            callers.stdin.close()
+
+
+def _run(studio: Studio, timed: TimedEngine, ask: Ask, num_clients: int, count: int) -> Row:
+    timed.sizes.clear()
+    work_s = timed.work_s
+    wall_s, waits = ask(num_clients, count)
     work_s = timed.work_s - work_s
-    waits = [wait for client in clients for wait in client.waits]
     latencies_s = sorted(latency_s for latency_s, _, _ in waits)
     return Row(
         clients=num_clients,
@@ -212,6 +281,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--row-share", type=float, default=0.25, help="fake engine: what each further request adds"
     )
+    parser.add_argument(
+        "--http", action="store_true", help="ask the HTTP API from another process, over the loopback"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args(arguments)
     try:
@@ -222,7 +294,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     costs = FakeCosts(step_s=options.step_ms / 1000.0, row_share=options.row_share)
     is_fake = options.engine == "fake"
     engine = cast(Engine, FakeEngine(costs=costs)) if is_fake else create_engine(options.engine, settings)
-    rows = measure(engine, settings, clients, max(1, options.requests))
+    rows = measure(engine, settings, clients, max(1, options.requests), options.http)
     said = (
         json.dumps([asdict(row) for row in rows], indent=2) if options.json else report(rows, engine.info.id)
     )

@@ -51,9 +51,10 @@ def choose_port(host: str, asked: int | None) -> Port:
     """
     if asked is not None:
         if not _is_free(host, asked):
+            holder = _holder(asked)
             raise ConfigError(
-                f"Port {asked} is busy or not allowed.",
-                f"端口 {asked} 已被占用或无权使用。",
+                f"Port {asked} is in use by {holder}." if holder else f"Port {asked} is busy or not allowed.",
+                f"端口 {asked} 正被 {holder} 占用。" if holder else f"端口 {asked} 已被占用或无权使用。",
                 fix_en="Stop the program that uses it, or choose another with --port or PORT; without one a free "
                 "port is found.",
                 fix_zh="请停止占用它的程序，或用 --port 或 PORT 换一个；不指定则自动选择空闲端口。",
@@ -241,6 +242,19 @@ def _is_free(host: str, port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def _holder(port: int) -> str:
+    """Name and number of the process that listens on a port; empty where the system does not tell."""
+    import psutil
+
+    try:
+        for each in psutil.net_connections(kind="tcp"):
+            if each.status == psutil.CONN_LISTEN and each.laddr and each.laddr[1] == port and each.pid:
+                return f"{psutil.Process(each.pid).name()} ({each.pid})"
+    except psutil.Error:
+        pass
+    return ""
 
 
 def _is_loopback(host: str) -> bool:
