@@ -109,13 +109,13 @@ def test_before_the_first_look() -> None:
     ("level", "allowance", "words"),
     [
         ("normal", Allowance(4), None),
-        ("warning", Allowance(2), ("batches of 2", "每批 2 个")),
-        ("critical", Allowance(1, is_paused=True), ("requests wait", "请求暂缓")),
+        ("warning", Allowance(2), ("batch 2", "每批 2 个")),
+        ("critical", Allowance(1, is_paused=True), ("full: waiting", "请求暂缓")),
     ],
 )
 def test_what_a_full_memory_leads_to(level: str, allowance: Allowance, words: tuple[str, str] | None) -> None:
     html = panel(look(level=level, allowance=allowance))
-    assert f"vs-{level}" in html
+    assert f"vs-level-{level}" in html
     assert ("vs-alarm" in html) is (words is not None)
     for word in words or ():
         assert word in html

@@ -48,7 +48,7 @@ def panel(machine: Machine, looks: Sequence[Look], thresholds: Thresholds) -> st
         thresholds: What use of the memory means.
     """
     latest = looks[-1] if looks else None
-    classes = f"vs-status vs-{latest.level if latest else 'normal'}"
+    classes = f"vs-status vs-level-{latest.level if latest else 'normal'}"
     classes += " vs-is-loaded" if machine.is_loaded else " vs-is-unloaded"
     first = _memory(latest, looks, thresholds) if latest else f"<span>{said('memory')} …</span>"
     return f'<div class="{classes}"><div>{first}</div><div>{_work(machine, latest)}</div></div>'

@@ -130,8 +130,8 @@ STRINGS: dict[str, tuple[str, str]] = {
     "not_loaded": ("not loaded", "未加载"),
     "unload": ("Unload", "卸载"),
     "reload": ("Reload", "重新加载"),
-    "memory_short": ("Memory is short: batches of {count}", "内存紧张：每批 {count} 个"),
-    "admission_paused": ("Memory is full: requests wait", "内存已满：请求暂缓"),
+    "memory_short": ("Low memory: batch {count}", "内存紧张：每批 {count} 个"),
+    "admission_paused": ("Memory full: waiting", "内存已满：请求暂缓"),
     "sparkline": (
         "Use over the last five minutes: {low} to {high} percent",
         "最近五分钟占用：{low}% 至 {high}%",
