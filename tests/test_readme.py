@@ -25,9 +25,9 @@ def test_the_commands_of_the_readme_work(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("VOICE_SCULPTOR_CHECKPOINTS", str(kokoro_checkpoint.parent.parent))
     found = commands((root / name).read_text("utf-8"))
-    assert found[:3] == [[], ["test"], ["--clean"]]  # test_run_sh.py and .ci/run start those.
-    assert [command[0] for command in found[3:]] == ["design", "speak", "presets"]
-    for command in found[3:]:
+    assert found[:2] == [[], ["test"]]  # test_run_sh.py and .ci/run start those.
+    assert [command[0] for command in found[2:]] == ["design", "speak", "presets"]
+    for command in found[2:]:
         assert main(command) == 0
     assert len(list((tmp_path / "out").glob("*.wav"))) == 3
     assert len(list((tmp_path / "out").glob("*.voice.json"))) == 3
