@@ -93,7 +93,8 @@ class Diagnosis:
         )
         if self.faults:
             return
-        with Studio(self.settings, engine) as studio:
+        # What is only tried out is nobody's history.
+        with Studio(self.settings.model_copy(update={"history_bytes": 0}), engine) as studio:
             yield from self._spoken(studio, say)
 
     def _machine(self, info: EngineInfo) -> str:

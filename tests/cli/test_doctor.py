@@ -19,9 +19,10 @@ def test_every_level_of_every_control(cli: Cli) -> None:
     assert str(Path.home()) not in result.out
 
 
-def test_quick_and_in_chinese(cli: Cli) -> None:
-    result = cli("--ui-lang", "zh", "doctor", "--engine", "fake", "--quick")
+def test_quick_and_in_chinese(cli: Cli, tmp_path: Path) -> None:
+    result = cli("--ui-lang", "zh", "doctor", "--engine", "fake", "--quick", "--data-dir", tmp_path)
     assert result.code == 0
+    assert list(tmp_path.iterdir()) == [], "what is tried out is nobody's history"
     assert "## 机器" in result.out
     assert "控制项达标" not in result.out
 
