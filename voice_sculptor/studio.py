@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     from voice_sculptor.library.store import Library
 
 
+_IMPORT_S = 10.0
+
+
 @dataclass(frozen=True)
 class Reading:
     """What a spec means.
@@ -106,6 +109,7 @@ class Studio:
             limits=self.governor,
         )
         self.governor.start(self.worker)
+        self._measuring: threading.Thread | None = None
 
     def __enter__(self) -> Studio:
         return self
@@ -116,7 +120,12 @@ class Studio:
     def preload(self) -> None:
         """Begin what the first request would wait for, without waiting: loading, warming up, slow imports."""
         self.worker.preload()
-        threading.Thread(target=warm_measuring, name="measuring", daemon=True).start()
+        self._warm_measuring()
+
+    def _warm_measuring(self) -> None:
+        if self._measuring is None:
+            self._measuring = threading.Thread(target=warm_measuring, name="measuring", daemon=True)
+            self._measuring.start()
 
     def close(self) -> None:
         """Stop the work, free the device, let go of the library."""
@@ -125,6 +134,9 @@ class Studio:
             self.worker.close()
         finally:
             self._keeping.close()
+            # A thread in the middle of loading a library takes the whole process down where that ends under it.
+            if self._measuring is not None:
+                self._measuring.join(_IMPORT_S)
 
     def design(
         self,
@@ -354,7 +366,7 @@ class Studio:
     def _events(
         self, request: SynthesisRequest, planned: Planned, token: CancelToken | None
     ) -> Iterator[StudioEvent]:
-        threading.Thread(target=warm_measuring, name="measuring", daemon=True).start()
+        self._warm_measuring()
         # Queued here and not at the first `next`, so that a full queue is said at once.
         events = self.worker.submit(request, token)
 
