@@ -81,6 +81,13 @@ def fuzz(
 
 @pytest.mark.parametrize(("method", "path"), WORK)
 @pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize(
+    "effort",
+    [
+        pytest.param(SHORT, id="short"),
+        pytest.param(LONG, id="long", marks=[pytest.mark.slow, pytest.mark.timeout(1200)]),
+    ],
+)
 def test_no_request_breaks_the_server(
     document: Any,
     server: httpx.Client,
@@ -88,23 +95,9 @@ def test_no_request_breaks_the_server(
     method: str,
     path: str,
     mode: GenerationMode,
+    effort: Any,
 ) -> None:
-    assert fuzz(document[path][method], mode, server, session, SHORT) >= 3
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize(("method", "path"), WORK)
-@pytest.mark.parametrize("mode", list(GenerationMode))
-def test_no_request_of_many_breaks_the_server(
-    document: Any,
-    server: httpx.Client,
-    session: requests.Session,
-    method: str,
-    path: str,
-    mode: GenerationMode,
-) -> None:
-    assert fuzz(document[path][method], mode, server, session, LONG) >= 3
+    assert fuzz(document[path][method], mode, server, session, effort) >= 3
 
 
 def test_all_that_takes_anything_is_tried(document: Any) -> None:

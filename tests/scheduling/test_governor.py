@@ -277,9 +277,12 @@ def _watching() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name == "governor"}
 
 
-def test_a_reading_that_fails_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reading_that_fails_is_followed_by_the_next(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(module, "EVERY_S", 0.01)
-    readings = iter([OSError("gone"), card(12), OSError("gone"), card(13)])
+    gone = OSError("gone")
+    readings = iter([gone, gone, gone, card(12), gone, card(13)])
 
     def read(device: str) -> MemorySnapshot:
         memory = next(readings, card(14))
@@ -295,6 +298,7 @@ def test_a_reading_that_fails_is_followed_by_the_next(monkeypatch: pytest.Monkey
         time.sleep(0.01)
     governor.close()
     assert len(governor.looks) >= 3
+    assert caplog.text.count("The memory could not be read") == 2, "once for a row of faults"
     assert _watching() == before
     governor.close()
 

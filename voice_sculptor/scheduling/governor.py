@@ -198,11 +198,16 @@ class Governor:
         return seen
 
     def _watch(self) -> None:
+        is_told = False
         while True:
             try:
                 self.look()
+                is_told = False
             except Exception:  # noqa: BLE001  # What cannot be read now may be read the next time.
-                _log.exception("The memory could not be read")
+                # Once for a row of them: a driver that is gone would fill the log, a trace a second.
+                if not is_told:
+                    _log.exception("The memory could not be read")
+                is_told = True
             if self._stopped.wait(EVERY_S):
                 return
 
