@@ -27,7 +27,9 @@ _BAND_HZ_CM = 5250.0 * 15.6
 _LENGTHS_CM = np.geomspace(8.5, 23.0, 17)
 _REACH = 4
 """Lengths on either side of a fall that say how clear it is; a fourth of the length."""
-_LIKELY_CM, _UNLIKELY = 15.0, 4.0
+_LIKELY_CM, _LIKELY_EXPONENT = 17.4, -0.3
+"""Length at 112 Hz that is likely, and how it goes with F0: adults and children together, as in `targets`."""
+_UNLIKELY = 20.0
 _WINDOW_S = 0.03
 _PRE_EMPHASIS = 0.97
 _LOWEST_HZ = 200.0
@@ -39,7 +41,7 @@ _MIN_RATE = 11_000
 """Below it the fourth formant of most voices is not in the recording."""
 
 
-def tract_length_cm(clip: AudioClip, times_s: NDArray[np.float64]) -> float | None:
+def tract_length_cm(clip: AudioClip, times_s: NDArray[np.float64], f0_hz: float) -> float | None:
     """Estimated length of the vocal tract, cm; `None` where there is too little voiced speech or bandwidth.
 
     Whoever compares estimates should keep language and style of speech alike: about ±0.5 cm come from the text.
@@ -47,6 +49,7 @@ def tract_length_cm(clip: AudioClip, times_s: NDArray[np.float64]) -> float | No
     Args:
         clip: Speech; from a sample rate of 11 kHz up, from 16 kHz for the shortest tracts.
         times_s: Centres of voiced frames, `[num_frames]`.
+        f0_hz: Median F0. Where the formants allow two lengths, the one that is likelier at this F0 is taken.
     """
     if clip.sample_rate < _MIN_RATE:
         return None
@@ -59,11 +62,12 @@ def tract_length_cm(clip: AudioClip, times_s: NDArray[np.float64]) -> float | No
     found = np.array([_length_in_band(power, hz, _BAND_HZ_CM / length) for length in _LENGTHS_CM.tolist()])
     # The tube that the formants give, over the one that the band was made for, falls through 1 at the answer. Where a
     # formant is missed it may do so elsewhere too, but not with as clear a fall, and at a less likely length.
+    likely_cm = _LIKELY_CM * (f0_hz / 112.0) ** _LIKELY_EXPONENT
     excess = np.nan_to_num(np.log(found / _LENGTHS_CM))
     fall = [
         excess[max(0, i - _REACH + 1) : i + 1].sum()
         - excess[i + 1 : i + 1 + _REACH].sum()
-        - _UNLIKELY * np.log(_LENGTHS_CM[i] / _LIKELY_CM) ** 2
+        - _UNLIKELY * np.log(_LENGTHS_CM[i] / likely_cm) ** 2
         if excess[i] >= 0.0 > excess[i + 1]
         else -np.inf
         for i in range(len(excess) - 1)

@@ -18,7 +18,7 @@ def test_no_edit_changes_nothing():
     edit = Edit()
     assert edit_for(Controls()) == edit
     assert edit_durations(DURATIONS, IS_PAUSE, edit).tolist() == [14, 3, 2, 6, 2, 1, 6, 3, 1]
-    assert edit_f0(F0_HZ, edit) is F0_HZ
+    assert edit_f0(F0_HZ, edit, VOICED) is F0_HZ
     assert edit_energy(F0_HZ, edit) is F0_HZ
 
 
@@ -44,22 +44,37 @@ def test_pauses_alone_can_be_scaled():
 
 
 def test_a_shift_moves_voiced_frames_by_its_semitones_and_no_others():
-    edited = edit_f0(F0_HZ, Edit(pitch_st=-6.0))
+    edited = edit_f0(F0_HZ, Edit(pitch_st=-6.0), VOICED)
     assert torch.allclose(12.0 * torch.log2(edited[VOICED] / F0_HZ[VOICED]), torch.tensor(-6.0), atol=1e-4)
     assert torch.equal(edited[~VOICED], F0_HZ[~VOICED])
 
 
 def test_range_stretches_around_the_median():
-    edited = edit_f0(F0_HZ, Edit(pitch_range=2.0))
+    edited = edit_f0(F0_HZ, Edit(pitch_range=2.0), VOICED)
     before, after = (12.0 * x[VOICED].log2() for x in (F0_HZ, edited))
     assert after.median().item() == pytest.approx(before.median().item(), abs=1e-3)
     assert after.std().item() == pytest.approx(2.0 * before.std().item(), rel=1e-3)
 
 
+def test_range_is_stretched_around_what_is_heard():
+    heard = VOICED & (F0_HZ > 200.0)
+    edited = edit_f0(F0_HZ, Edit(pitch_range=2.0), heard)
+    assert edited[heard].median().item() == pytest.approx(F0_HZ[heard].median().item(), rel=1e-3)
+
+
+def test_a_smoother_voice_has_fewer_bends_and_the_same_pitch():
+    wavy = torch.where(VOICED, F0_HZ * (1.0 + 0.05 * torch.arange(len(F0_HZ)).sin()), F0_HZ)
+    smooth = edit_f0(wavy, Edit(roughness=-1.0), VOICED)
+    bends = [x[VOICED].log().diff(n=2).abs().median().item() for x in (wavy, smooth)]
+    assert bends[1] < 0.3 * bends[0]
+    assert smooth[VOICED].median().item() == pytest.approx(wavy[VOICED].median().item(), rel=0.03)
+    assert torch.equal(smooth[~VOICED], wavy[~VOICED])
+
+
 def test_a_whisper_has_no_f0_and_silence_has_no_pivot():
-    assert edit_f0(F0_HZ, Edit(voicing=0.0)).abs().max() == 0.0
+    assert edit_f0(F0_HZ, Edit(voicing=0.0), VOICED).abs().max() == 0.0
     silence = torch.zeros(8)
-    assert torch.equal(edit_f0(silence, Edit(pitch_st=3.0)), silence)
+    assert torch.equal(edit_f0(silence, Edit(pitch_st=3.0), silence > 0.0), silence)
 
 
 def test_emphasis_widens_energy_around_its_mean():
@@ -87,7 +102,7 @@ def test_an_emotion_acts_with_its_intensity_on_top_of_the_voice():
 
 
 def test_a_slope_tilts_the_contour_about_its_middle():
-    edited = edit_f0(F0_HZ, Edit(slope_st=6.0))
+    edited = edit_f0(F0_HZ, Edit(slope_st=6.0), VOICED)
     change_st = 12.0 * torch.log2(edited[VOICED] / F0_HZ[VOICED])
     assert change_st[0].item() == pytest.approx(-3.0, abs=1e-3)
     assert change_st[-1].item() == pytest.approx(3.0, abs=1e-3)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,7 +21,7 @@ from voice_sculptor.controls import Controls
 from voice_sculptor.domain import Language
 from voice_sculptor.engines.kokoro.atlas import TIMBRE_SIZE, Atlas, VoiceInfo
 from voice_sculptor.engines.kokoro.edits import Edit, edit_for
-from voice_sculptor.engines.kokoro.space import LOGARITHMIC, StyleSpace
+from voice_sculptor.engines.kokoro.space import LOGARITHMIC, NUM_ASIDE, StyleSpace
 from voice_sculptor.errors import InvalidVoiceFile
 from voice_sculptor.targets import CHILD_UNTIL_YEARS, GENDERS, Target, targets, usual_f0_hz
 from voice_sculptor.timbre import Timbre
@@ -44,7 +45,7 @@ class VoiceState(BaseModel):
         tract_scale: See `Edit`, as those below.
         tilt_db: dB.
         breath: Level of noise.
-        roughness: 0–1.
+        roughness: −1–1.
         voicing: 0 for a whisper, otherwise 1.
     """
 
@@ -59,7 +60,7 @@ class VoiceState(BaseModel):
     tract_scale: Annotated[float, Field(ge=0.75, le=1.35)] = 1.0
     tilt_db: Annotated[float, Field(ge=-15.0, le=15.0)] = 0.0
     breath: Annotated[float, Field(ge=0.0, le=0.2)] = 0.0
-    roughness: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    roughness: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
     voicing: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
 
     def edit(self) -> Edit:
@@ -116,26 +117,42 @@ _NUM_CHOICES = 8
 _ELDERLY_YEARS = 60
 _ELDERLY_SPEED = 0.92
 _ELDERLY_ROUGHNESS = 0.15
-_ASIDE = 2.5
+_ASIDE = 3.2
 """How far a voice is moved in directions that nobody asked about, standard deviations of the stock voices."""
-_PARTNERS_SHARE = (0.1, 0.35)
+_FARTHEST = 5.0
+"""How far it is moved in all."""
+_PARTNERS_SHARE = (0.05, 0.25)
 _LIMITS = {
-    "pitch_st": (-13.0, 13.0),
+    "pitch_st": (-15.0, 15.0),
     "pitch_range": (0.15, 3.0),
     "tract_scale": (0.78, 1.28),
     "tilt_db": (-12.0, 12.0),
     "breath": (0.0, 0.18),
-    "roughness": (0.0, 1.0),
+    "roughness": (-1.0, 1.0),
 }
 # Where a gender is asked and no age: kept on its own side, so that it is heard as asked.
 _SURE_TRACT_CM = {"female": (13.0, 15.3), "male": (16.8, 19.0)}
 _SURE_F0_HZ = {"female": (165.0, 300.0), "male": (80.0, 150.0)}
+_AGE_STEPS = {"f0_hz": (5.0**0.5 - 1.0) / 2.0, "tract_cm": 2.0**0.5 - 1.0}
+_AGE_SHARE = 0.5
+"""Of the band of an age, how far from its middle a voice may be aimed."""
 # How far from its target each attribute counts as one step away when a start is chosen.
 _START_STEPS = {"f0_hz": 4.0 / 12.0, "tract_cm": 0.11, "hnr_db": 3.0, "tilt_db": 4.0, "jitter": 0.7}
 
 
+EDITS = {
+    "f0_hz": "pitch_st",
+    "f0_sd_st": "pitch_range",
+    "tract_cm": "tract_scale",
+    "tilt_db": "tilt_db",
+    "hnr_db": "breath",
+    "jitter": "roughness",
+}
+"""The edit that a miss of each measure changes."""
 _BREATH_PER_DB = 0.022
 _ROUGHNESS_PER_LOG_JITTER = 1.2
+_SMOOTHNESS_PER_BREATH = 20.0
+"""Noise cannot be taken out of a voice; a smoother contour makes it clearer a little."""
 
 
 def design(
@@ -175,16 +192,44 @@ def design(
     # A native voice leads, so that the accent is right; any near one may take part in the blend.
     num_choices = _NUM_CHOICES if any(set(each) & set(_START_STEPS) for each in wanted.values()) else None
     natives = [info for info in near if info.language == language][:num_choices]
-    block, place = divmod(seed, len(natives))
+    leads_in_turn = _far_apart(natives, atlas)
+    main = leads_in_turn[seed % len(natives)]
     rng = np.random.default_rng([seed, 1])
-    main = natives[np.random.default_rng([block, 0]).permutation(len(natives))[place]]
     rest = [info for info in near if info is not main and info.gender == main.gender][:num_choices]
     partners = [rest[i] for i in rng.permutation(len(rest))[: rng.integers(1, 3)]]
     shares = rng.dirichlet([1.5] * len(partners)) * rng.uniform(*_PARTNERS_SHARE)
     blend = {main.name: 1.0 - float(shares.sum())}
     blend.update({info.name: float(share) for info, share in zip(partners, shares, strict=True)})
     blend = {name: round(weight, 4) for name, weight in blend.items() if weight >= 0.01}
-    return _moved(blend, goal(main), controls, timbre, atlas, space, rng), goal(main)
+    wanted_now = {measure: _somewhere(target, seed) for measure, target in goal(main).items()}
+    return _moved(blend, wanted_now, controls, timbre, atlas, space, seed), wanted_now
+
+
+def _somewhere(target: Target, seed: int) -> Target:
+    """The target of an age moved within its band, elsewhere for every seed: people of one age differ.
+
+    Consecutive seeds lie far apart (additive recurrences with the golden and the silver ratio).
+    """
+    if target.control != "age":
+        return target
+    step = _AGE_STEPS[target.measure]
+    place = 2.0 * math.fmod(seed * step + 0.5, 1.0) - 1.0
+    octaves = math.log2(target.band[1] / target.value) * _AGE_SHARE * place
+    return replace(target, value=target.value * 2.0**octaves, tolerance=target.tolerance * (1.0 - _AGE_SHARE))
+
+
+def _far_apart(voices: list[VoiceInfo], atlas: Atlas) -> list[VoiceInfo]:
+    """The same voices, the nearest first, and each as unlike as can be to the two before it."""
+    timbres = {info.name: atlas.mean(info.name)[:TIMBRE_SIZE] for info in voices}
+
+    def gap(info: VoiceInfo) -> float:
+        return min(float(np.linalg.norm(timbres[info.name] - timbres[other.name])) for other in found[-2:])
+
+    found, left = voices[:1], voices[1:]
+    while left:
+        found.append(max(left, key=gap))
+        left.remove(found[-1])
+    return found
 
 
 def _distance(info: VoiceInfo, wanted: Mapping[str, Target], controls: Controls) -> float:
@@ -211,7 +256,7 @@ def _moved(
     timbre: Timbre,
     atlas: Atlas,
     space: StyleSpace,
-    rng: np.random.Generator,
+    seed: int,
 ) -> VoiceState:
     """The blend moved in the style space, and exact edits for what is predicted to be missing then."""
     shares = atlas.shares(blend)
@@ -232,7 +277,9 @@ def _moved(
     move = space.move(changes)
     done = space.effect(move)
     left = {name: change - done[name] for name, change in changes.items()}
-    move = move + space.aside(rng, _ASIDE)
+    block, place = divmod(seed, NUM_ASIDE)
+    aside = min(_ASIDE, math.sqrt(max(0.0, _FARTHEST**2 - space.distance(move) ** 2)))
+    move = move + space.aside(np.random.default_rng([block, 2]), aside)[place]
     is_elderly = controls.age is not None and controls.age >= _ELDERLY_YEARS
     return VoiceState(
         blend=blend,
@@ -266,6 +313,8 @@ def corrected(state: VoiceState, misses: Mapping[str, float]) -> VoiceState:
         "breath": state.breath - _BREATH_PER_DB * misses.get("hnr_db", 0.0),
         "roughness": state.roughness + _ROUGHNESS_PER_LOG_JITTER * misses.get("jitter", 0.0),
     }
+    if changes["breath"] < 0.0 and "jitter" not in misses:
+        changes["roughness"] += _SMOOTHNESS_PER_BREATH * changes["breath"]
     return state.model_copy(update={name: _within(name, value) for name, value in changes.items()})
 
 

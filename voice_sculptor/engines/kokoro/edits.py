@@ -25,7 +25,7 @@ class Edit:
         voicing: Share of the voicing that stays: 1 as is, 0 a whisper.
         slope_st: Rise of the F0 contour from the first to the last voiced frame of a line, semitones.
         breath: Noise in the source where voiced, see `KokoroModel.source`.
-        roughness: Uneven periods in the source, 0–1.
+        roughness: Uneven periods in the source, 0–1; below 0, to −1, a smoother F0 contour.
         tract_scale: Factor on the length of the vocal tract: above 1 a larger speaker.
         tilt_db: Change of 1–5 kHz against 50–1000 Hz.
     """

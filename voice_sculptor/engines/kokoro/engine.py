@@ -30,6 +30,7 @@ from voice_sculptor.errors import Cancelled, InvalidVoiceFile
 from voice_sculptor.timbre import TIMBRE_NAMES
 
 if TYPE_CHECKING:
+    from voice_sculptor.engines.kokoro.fitting import Take
     from voice_sculptor.engines.kokoro.speech import Speaker
 
 _LOADED_BYTES = 700_000_000
@@ -151,8 +152,6 @@ class KokoroEngine:
     def _candidates(
         self, speaker: Speaker, request: SynthesisRequest, is_cancelled: Callable[[str], bool]
     ) -> Iterator[EngineEvent]:
-        from voice_sculptor.engines.kokoro.speech import Pace  # Here, because torch comes with it.
-
         def check() -> None:
             if is_cancelled(request.id):
                 raise Cancelled
@@ -161,42 +160,41 @@ class KokoroEngine:
         for index, seed in enumerate(request.seeds):
             check()
             try:
-                state, reference = self._state(speaker, request, reading, seed, check)
+                take, reference = self._take(speaker, request, reading, seed, check)
             except InvalidVoiceFile as error:
                 yield CandidateFailed(request.id, index, error)
                 continue
-            pace = Pace()
-            for piece in speaker.speak(reading, state, request.controls, seed, check, pace):
+            for piece in take.pieces:
                 yield AudioChunk(request.id, index, piece.samples, piece.fraction)
             check()
             notices = _notices(reading) if index == 0 else ()
+            state = take.state
             state_json = state.model_dump(mode="json", exclude_defaults=True) | {"format": state.format}
-            reference["speed"] = pace.factor(state.speed)
+            reference["speed"] = take.pace.factor(state.speed)
             yield CandidateDone(request.id, index, state_json, notices, reference)
 
     @staticmethod
-    def _state(
+    def _take(
         speaker: Speaker,
         request: SynthesisRequest,
         reading: Reading,
         seed: int,
         check: Callable[[], None],
-    ) -> tuple[VoiceState, dict[str, float]]:
+    ) -> tuple[Take, dict[str, float]]:
         """Who speaks, and what the voice measures with nothing asked, where that is needed to judge it."""
         from voice_sculptor.engines.kokoro.fitting import Fitting  # Here, because torch comes with it.
 
         atlas, controls = Atlas.load(), request.controls
         fitting = Fitting(speaker, reading, seed, check)
+        is_relative = _is_relative(controls)
         if request.voice is not None:
-            state = read_state(request.voice.state, atlas)
-            is_relative = any(value is not None for value in (controls.pitch, controls.pitch_variation))
+            take = fitting.speak(read_state(request.voice.state, atlas), controls)
+            is_relative = is_relative or controls.pitch is not None or controls.pitch_variation is not None
         else:
             space = StyleSpace.load()
             state, wanted = design(controls, request.timbre, reading.language, seed, atlas, space)
-            state = fitting.fit(state, controls, wanted, max_probes=1 if _is_relative(controls) else 2)
-            is_relative = False
-        is_relative = is_relative or _is_relative(controls)
-        return state, fitting.reference(state) if is_relative else {}
+            take = fitting.fit(state, controls, wanted)
+        return take, fitting.reference(take, controls) if is_relative else {}
 
 
 def _is_relative(controls: Controls) -> bool:

@@ -1,13 +1,16 @@
 """A designed voice made to measure: it speaks the beginning of its text, is measured, and corrected.
 
-F0 and its spread are first set by the predicted contour of the text, which costs a tenth of speaking it. Then up to
-two and a half seconds are spoken and measured, once or twice, and the exact edits take up what was missed.
+F0 and its spread are first set by the predicted contour of the text, which costs a tenth of speaking it. Then the text
+is spoken, up to six seconds of it are measured, and the exact edits take up what was missed; at most twice. What has
+been spoken as it should be is used, so a voice that fits at once costs nothing more.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 import torch
@@ -16,25 +19,50 @@ from numpy.typing import NDArray
 from voice_sculptor.audio.measure import measure, spread
 from voice_sculptor.controls import Controls
 from voice_sculptor.domain import AudioClip
-from voice_sculptor.engines.kokoro.design import VoiceState, corrected
+from voice_sculptor.engines.kokoro.design import EDITS, VoiceState, corrected
 from voice_sculptor.engines.kokoro.edits import SPREAD_EXPONENT, Edit, edit_for
 from voice_sculptor.engines.kokoro.joining import SAMPLE_RATE, trim_edges
 from voice_sculptor.engines.kokoro.reading import Reading
-from voice_sculptor.engines.kokoro.speech import FRAME_S, Speaker
+from voice_sculptor.engines.kokoro.speech import FRAME_S, Pace, Piece, Speaker
 from voice_sculptor.targets import Target
 
 _PROBE_S = 2.4
 _SHARE = 0.4
-"""Of the text that one probe may cost, so that two and their measuring cost less than speaking it."""
+"""Of the text that speaking with nothing asked may cost."""
 _LEAST_PROBE_S = 1.0
+_REHEARSED_S = 6.0
 _PLANNED_S = 12.0
-_GOOD, _FAIR = 0.4, 1.5
-"""Deviations, in bands, up to which nothing is corrected, and up to which a correction is not measured again."""
+_MAX_CORRECTIONS = 2
+_GOOD, _FAIR = 0.5, 0.85
+"""Deviations, in bands, up to which a measure is left as it is, and up to which none needs another try."""
+_RESPONSES = (0.5, 2.5)
+"""What a correction may be found to have done, as a share of what it should have."""
 _MEASURES = ("f0_hz", "f0_sd_st", "tract_cm", "tilt_db", "hnr_db", "jitter")
 _LEVELS = frozenset({"hnr_db", "tilt_db"})
 """Measures that may be zero or less."""
 _UNVOICED = frozenset({"tilt_db"})
 _MIN_VOICED = 8
+_LIKELY = {"f0_hz": 4.0, "tract_cm": math.log(1.15)}
+"""Misses as `corrected` takes them; larger ones are taken for errors of measuring, and limited."""
+
+
+@dataclass(frozen=True)
+class Take:
+    """A voice and what it has begun to say.
+
+    Attributes:
+        state: The voice.
+        pieces: All of the text, some of it spoken already.
+        pace: Of the pieces that have been taken.
+        opening: Sound of the first line, where it has been measured, float32 `[num_samples]`.
+        heard: What the beginning measured, carried over to the whole.
+    """
+
+    state: VoiceState
+    pieces: Iterator[Piece]
+    pace: Pace
+    opening: NDArray[np.float32] | None = None
+    heard: Mapping[str, float] = field(default_factory=dict)
 
 
 class Fitting:
@@ -53,61 +81,111 @@ class Fitting:
         self._seed = seed
         self._check = check
 
-    def fit(
-        self, state: VoiceState, controls: Controls, wanted: Mapping[str, Target], max_probes: int
-    ) -> VoiceState:
-        """The voice corrected to what it should measure.
+    def fit(self, state: VoiceState, controls: Controls, wanted: Mapping[str, Target]) -> Take:
+        """The voice corrected to what it should measure, and speaking.
 
         Args:
             state: As designed.
             controls: How it will be spoken.
             wanted: By measure.
-            max_probes: How often it may be spoken and measured.
         """
         aims = {measure: wanted[measure] for measure in _MEASURES if measure in wanted}
         if state.voicing <= 0.0:
             aims = {measure: aim for measure, aim in aims.items() if measure in _UNVOICED}
-        if not aims or not self._has_words(state):
-            return state
-        natural, planned_s = self._contour(state, controls)
+        if not self._has_words(state) or not (aims or controls.emotion):
+            return self.speak(state, controls)
+        contours, _ = self._contours(state, controls)
+        natural = np.concatenate(contours)
         if len(natural) >= _MIN_VOICED:
-            edit = edit_for(controls, state.edit())
-            misses = {}
-            if "f0_hz" in aims:
-                goal_octaves = math.log2(aims["f0_hz"].value)
-                misses["f0_hz"] = 12.0 * (goal_octaves - float(np.median(natural))) - edit.pitch_st
-            if "f0_sd_st" in aims:
-                spread_st = 12.0 * max(spread(natural), 1e-3) * edit.pitch_range
-                misses["f0_sd_st"] = math.log(aims["f0_sd_st"].value / spread_st)
-            state = corrected(state, misses)
-        for _ in range(max_probes):
-            heard = self._probe(state, edit_for(controls, state.edit()), natural, planned_s)
-            deviations = [abs(aim.deviation(heard[name])) for name, aim in aims.items() if name in heard]
-            worst = max(deviations, default=0.0)
-            if worst <= _GOOD:
+            state = self._planned(state, edit_for(controls, state.edit()), aims, natural)
+        best = take = self._rehearsed(state, controls, contours)
+        before: dict[str, float] = {}
+        made: dict[str, float] = {}
+        for _ in range(_MAX_CORRECTIONS):
+            outside = [name for name, aim in aims.items() if _excess({name: aim}, take.heard) > 0.0]
+            misses = _misses(aims, take.heard)
+            made = {name: _response(miss, before.get(name), made.get(name)) for name, miss in misses.items()}
+            before, next_state = misses, corrected(take.state, made)
+            if all(getattr(next_state, EDITS[name]) == getattr(take.state, EDITS[name]) for name in outside):
                 break
-            state = corrected(
-                state, {name: _miss(name, aims[name], heard[name]) for name in aims if name in heard}
-            )
-            if worst <= _FAIR:
-                break
-        return state
+            take = self._rehearsed(next_state, controls, contours)
+            best = min(best, take, key=lambda each: _excess(aims, each.heard))
+        return best
 
-    def reference(self, state: VoiceState) -> dict[str, float]:
-        """`f0_hz`, `f0_sd_st` and `tilt_db` of the voice with nothing asked, as far as it has them."""
+    def speak(self, state: VoiceState, controls: Controls) -> Take:
+        """The voice as it is."""
+        pace = Pace()
+        return Take(
+            state, self._speaker.speak(self._reading, state, controls, self._seed, self._check, pace), pace
+        )
+
+    def _planned(
+        self, state: VoiceState, edit: Edit, aims: Mapping[str, Target], natural: NDArray[np.float64]
+    ) -> VoiceState:
+        """The voice with F0 and its spread set by the predicted contour."""
+        misses = {}
+        if "f0_hz" in aims:
+            goal_octaves = math.log2(aims["f0_hz"].value)
+            misses["f0_hz"] = 12.0 * (goal_octaves - float(np.median(natural))) - edit.pitch_st
+        if "f0_sd_st" in aims:
+            spread_st = 12.0 * max(spread(natural), 1e-3) * edit.pitch_range
+            misses["f0_sd_st"] = math.log(aims["f0_sd_st"].value / spread_st)
+        return corrected(state, misses)
+
+    def _rehearsed(self, state: VoiceState, controls: Controls, contours: list[NDArray[np.float64]]) -> Take:
+        """The voice after its first seconds, which are measured."""
+        take = self.speak(state, controls)
+        spoken: list[Piece] = []
+        num_samples = 0
+        for piece in take.pieces:
+            spoken.append(piece)
+            num_samples += len(piece.samples)
+            if num_samples >= _REHEARSED_S * SAMPLE_RATE:
+                break
+        heard = _measured(np.concatenate([piece.samples for piece in spoken]))
+        if spoken[-1].fraction < 1.0:
+            _carry_over(heard, np.concatenate(contours[: len(spoken)]), np.concatenate(contours))
+        return replace(take, pieces=chain(spoken, take.pieces), opening=spoken[0].samples, heard=heard)
+
+    def reference(self, take: Take, controls: Controls) -> dict[str, float]:
+        """`f0_hz`, `f0_sd_st` and `tilt_db` of the voice with nothing asked, as far as it has them.
+
+        The first words are spoken with nothing asked. What the whole differs from its own first words is added, or,
+        where that has not been measured, what the predicted contour differs.
+        """
+        state = take.state
         if not self._has_words(state):
             return {}
-        natural, planned_s = self._contour(state, Controls())
-        heard = self._probe(state, state.edit(), natural, planned_s)
-        return {name: heard[name] for name in ("f0_hz", "f0_sd_st", "tilt_db") if name in heard}
+        contours, planned_s = self._contours(state, Controls())
+        line = next(line for line, _ in self._reading.lines(british=self._speaker.is_british(state)))
+        plan = self._speaker.plan(self._reading, line, state, state.edit(), self._check)
+        part_s = max(_LEAST_PROBE_S, min(_PROBE_S, _SHARE * planned_s))
+        part = plan.beginning(round(part_s / state.tract_scale / FRAME_S))
+        generator = torch.Generator(part.f0_hz.device).manual_seed(self._seed)
+        plain = _measured(trim_edges(self._speaker.render(part, state.edit(), generator, self._check)))
+        if take.opening is None:
+            _carry_over(plain, part.log2_f0(), np.concatenate(contours))
+        else:
+            edit = edit_for(controls, state.edit())
+            asked = self._speaker.plan(self._reading, line, state, edit, self._check).durations
+            # Silence at the edges, the first and the last token, has been cut off.
+            num_frames = int(asked[1 : len(part.durations)].sum())
+            num_samples = round(num_frames * FRAME_S * edit.tract_scale * SAMPLE_RATE)
+            same_words = _measured(take.opening[:num_samples])
+            for name in set(plain) & set(same_words) & set(take.heard):
+                if name in _LEVELS:
+                    plain[name] += take.heard[name] - same_words[name]
+                else:
+                    plain[name] *= take.heard[name] / same_words[name]
+        return {name: plain[name] for name in ("f0_hz", "f0_sd_st", "tilt_db") if name in plain}
 
     def _has_words(self, state: VoiceState) -> bool:
         """Whether there is anything to speak: a text may be all in a script that has no reading."""
         lines = self._reading.lines(british=self._speaker.is_british(state))
         return next(lines, None) is not None
 
-    def _contour(self, state: VoiceState, controls: Controls) -> tuple[NDArray[np.float64], float]:
-        """Natural F0 of up to twelve seconds, octaves above 1 Hz, and how long they take."""
+    def _contours(self, state: VoiceState, controls: Controls) -> tuple[list[NDArray[np.float64]], float]:
+        """Natural F0 of the first lines, up to twelve seconds, octaves above 1 Hz, and how long they take."""
         edit = edit_for(controls, state.edit())
         voiced, planned_s = [], 0.0
         for line, _ in self._reading.lines(british=self._speaker.is_british(state)):
@@ -116,33 +194,61 @@ class Fitting:
             planned_s += float(plan.durations.sum()) * FRAME_S * edit.tract_scale
             if planned_s > _PLANNED_S:
                 break
-        return np.concatenate(voiced), planned_s
+        return voiced, planned_s
 
-    def _probe(
-        self, state: VoiceState, edit: Edit, natural: NDArray[np.float64], planned_s: float
-    ) -> dict[str, float]:
-        """What the beginning measures; F0 and its spread carried over to the whole by the predicted contour."""
-        line = next(line for line, _ in self._reading.lines(british=self._speaker.is_british(state)))
-        plan = self._speaker.plan(self._reading, line, state, edit, self._check)
-        probe_s = max(_LEAST_PROBE_S, min(_PROBE_S, _SHARE * planned_s))
-        part = plan.beginning(round(probe_s / edit.tract_scale / FRAME_S))
-        generator = torch.Generator(part.f0_hz.device).manual_seed(self._seed)
-        samples = trim_edges(self._speaker.render(part, edit, generator, self._check))
-        found = measure(AudioClip(samples, SAMPLE_RATE))
-        heard = {name: getattr(found, name) for name in _MEASURES if getattr(found, name) is not None}
-        spoken = part.log2_f0()
-        if len(spoken) >= _MIN_VOICED and len(natural) >= _MIN_VOICED:
-            if "f0_hz" in heard:
-                heard["f0_hz"] *= 2.0 ** float(np.median(natural) - np.median(spoken))
-            if "f0_sd_st" in heard and spread(spoken) > 0.0:
-                heard["f0_sd_st"] *= min(2.0, max(0.5, spread(natural) / spread(spoken)))
-        return {name: value for name, value in heard.items() if name in _LEVELS or value > 0.0}
+
+def _measured(samples: NDArray[np.float32]) -> dict[str, float]:
+    found = measure(AudioClip(samples, SAMPLE_RATE))
+    heard = {name: value for name in _MEASURES if (value := getattr(found, name)) is not None}
+    return {name: value for name, value in heard.items() if name in _LEVELS or value > 0.0}
+
+
+def _carry_over(heard: dict[str, float], spoken: NDArray[np.float64], natural: NDArray[np.float64]) -> None:
+    """Turn F0 and its spread as measured on a part into those of the whole, by what was predicted for both."""
+    if len(spoken) < _MIN_VOICED or len(natural) < _MIN_VOICED:
+        return
+    if "f0_hz" in heard:
+        heard["f0_hz"] *= 2.0 ** float(np.median(natural) - np.median(spoken))
+    if "f0_sd_st" in heard and spread(spoken) > 0.0:
+        heard["f0_sd_st"] *= min(2.0, max(0.5, spread(natural) / spread(spoken)))
+
+
+def _excess(aims: Mapping[str, Target], heard: Mapping[str, float]) -> float:
+    """How far all of them together are outside their bands."""
+    return sum(
+        max(0.0, abs(aim.deviation(heard[name])) - _FAIR) for name, aim in aims.items() if name in heard
+    )
+
+
+def _misses(aims: Mapping[str, Target], heard: Mapping[str, float]) -> dict[str, float]:
+    """What measured values miss, as `corrected` takes it; what is well inside its band is left alone."""
+    return {
+        name: _miss(name, aim, heard[name])
+        for name, aim in aims.items()
+        if name in heard and abs(aim.deviation(heard[name])) > _GOOD
+    }
+
+
+def _response(miss: float, before: float | None, made: float | None) -> float:
+    """The change to make for a miss, when a change was made before for a miss that was larger or smaller (secant).
+
+    Args:
+        miss: Now.
+        before: The miss before.
+        made: The change that was made for it.
+    """
+    if not before or not made:
+        return miss
+    low, high = _RESPONSES
+    return miss / min(high, max(low, (before - miss) / made))
 
 
 def _miss(name: str, aim: Target, value: float) -> float:
     """What a measured value misses, as `corrected` takes it."""
-    if name == "f0_hz":
-        return 12.0 * math.log2(aim.value / value)
     if aim.scale == "difference":
         return aim.value - value
-    return math.log(aim.value / value) * (SPREAD_EXPONENT if name == "f0_sd_st" else 1.0)
+    miss = math.log(aim.value / value) * {"f0_hz": 12.0 / math.log(2.0), "f0_sd_st": SPREAD_EXPONENT}.get(
+        name, 1.0
+    )
+    likely = _LIKELY.get(name, math.inf)
+    return miss if abs(miss) <= likely else 0.0

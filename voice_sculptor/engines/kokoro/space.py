@@ -33,6 +33,8 @@ _HNR_DB_PER_OCTAVE = 2.4
 _RIDGE = 0.2
 _SPREAD_RIDGE = 0.05
 _REGULARISATION = 0.08
+NUM_ASIDE = 8
+"""Directions in which voices of consecutive seeds are moved aside."""
 _MAX_DISTANCE = 4.5
 """Longest move, in standard deviations of the stock voices along it; the voices themselves lie at 5 to 9."""
 
@@ -60,6 +62,8 @@ class StyleSpace:
         spread = centred.T @ centred / len(names)
         self._covariance = spread + _SPREAD_RIDGE * np.trace(spread) / TIMBRE_SIZE * np.eye(TIMBRE_SIZE)
         self._root = np.linalg.cholesky(self._covariance)
+        variances, axes = np.linalg.eigh(spread)
+        self._components = axes[:, -NUM_ASIDE:].T * np.sqrt(variances[-NUM_ASIDE:, None])
 
     @classmethod
     def load(cls) -> StyleSpace:
@@ -107,16 +111,25 @@ class StyleSpace:
         return dict(zip(ATTRIBUTES, map(float, move @ self._jacobian), strict=True))
 
     def aside(self, rng: np.random.Generator, distance: float) -> NDArray[np.float64]:
-        """A random move that leaves all attributes as they are.
+        """Moves in unlike directions that leave all attributes as they are.
+
+        They lie in what tells the stock voices apart most. A move of the same length in any direction at all would
+        spread over 128 of them and hardly be heard.
 
         Args:
-            rng: Where it comes from.
-            distance: Its length in standard deviations of the stock voices.
+            rng: Where they come from.
+            distance: Length of each in standard deviations of the stock voices.
+
+        Returns:
+            float64 `[8, 128]`; before the attributes are restored, each is at a right angle to the others.
         """
-        move: NDArray[np.float64] = self._root @ rng.standard_normal(TIMBRE_SIZE)
+        turned, _ = np.linalg.qr(rng.standard_normal((NUM_ASIDE, NUM_ASIDE)))
+        moves = turned @ self._components
         across = self._covariance @ self._jacobian
-        move = move - across @ np.linalg.solve(self._jacobian.T @ across, self._jacobian.T @ move)
-        return move * (distance / self.distance(move))
+        moves = moves - np.linalg.solve(self._jacobian.T @ across, self._jacobian.T @ moves.T).T @ across.T
+        lengths = np.array([self.distance(move) for move in moves])
+        found: NDArray[np.float64] = moves * (distance / lengths)[:, None]
+        return found
 
     def distance(self, move: NDArray[np.float64]) -> float:
         """Mahalanobis length of a move: how many standard deviations of the stock voices."""

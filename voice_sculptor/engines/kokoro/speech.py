@@ -202,15 +202,16 @@ class Speaker:
         durations = edit_durations(encoded.durations, is_pause, spoken)
         check()
         f0_hz, energy = self._model.contours(encoded, durations, style)
+        is_heard = (f0_hz > VOICED_HZ) & (energy > _LOUD_SHARE * energy.max())
         natural_frames = encoded.durations.cpu().round().clamp(min=1.0)[~is_pause].sum()
         return Plan(
             encoded=encoded,
             style=style,
             durations=durations,
-            f0_hz=edit_f0(f0_hz, spoken),
+            f0_hz=edit_f0(f0_hz, spoken, is_heard),
             energy=edit_energy(energy, edit),
             natural_f0_hz=f0_hz,
-            is_voiced=(f0_hz > VOICED_HZ) & (energy > _LOUD_SHARE * energy.max()),
+            is_voiced=is_heard,
             natural_speech_s=float(natural_frames) * FRAME_S,
             speech_s=float(durations.cpu()[~is_pause].sum()) * FRAME_S * edit.tract_scale,
         )
@@ -221,7 +222,7 @@ class Speaker:
         """The sound of a plan, float32 `[num_samples]` at 24 kHz, edges included."""
         check()
         source = self._model.source(
-            plan.f0_hz, generator=generator, breath=edit.breath, roughness=edit.roughness
+            plan.f0_hz, generator=generator, breath=edit.breath, roughness=max(0.0, edit.roughness)
         )
         audio = self._model.decode(
             plan.encoded, plan.durations, plan.f0_hz, plan.energy, plan.style, source, check
