@@ -114,10 +114,11 @@ def report(outcomes: Sequence[Outcome]) -> str:
     for row in rows:
         shown = "" if row.share is None else f"{row.share:.1%}"
         lines.append(f"| {row.name} | {row.num_met} | {row.num_missed} | {row.num_not_judged} | {shown} |")
-    share = rows[0].share if rows else None
-    if share is not None:
-        word = "met" if share >= LEAST_SHARE else "not met"
-        lines += ["", f"Stated and met: {rows[0].num_met} of {rows[0].num_met + rows[0].num_missed}, {share:.1%}, goal ≥ {LEAST_SHARE:.0%}: {word}"]
+    if rows and rows[0].share is not None:
+        num_met, num_judged = rows[0].num_met, rows[0].num_met + rows[0].num_missed
+        word = "met" if rows[0].share >= LEAST_SHARE else "not met"
+        of = f"{num_met} of {num_judged}, {rows[0].share:.1%}"
+        lines += ["", f"Stated and met: {of}, goal ≥ {LEAST_SHARE:.0%}: {word}"]
     not_judged = Counter(
         f"{verdict.control} ({verdict.why})"
         for outcome in outcomes
