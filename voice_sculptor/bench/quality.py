@@ -102,8 +102,9 @@ def compare(rows: Sequence[Row]) -> list[Comparison]:
     designed = [row for row in rows if row.kind == "designed"]
     if not stock or not designed:
         return []
-    wer = fmean(row.wer for row in designed) - fmean(row.wer for row in stock)
-    dnsmos = fmean(row.dnsmos for row in designed) - fmean(row.dnsmos for row in stock)
+    # Rounded, so that a difference of just what is allowed is allowed.
+    wer = round(fmean(row.wer for row in designed) - fmean(row.wer for row in stock), 6)
+    dnsmos = round(fmean(row.dnsmos for row in designed) - fmean(row.dnsmos for row in stock), 6)
     return [
         Comparison("WER", wer, f"≤ {MAX_WER_OVER_STOCK:+.2f}", wer <= MAX_WER_OVER_STOCK),
         Comparison("DNSMOS", dnsmos, f"≥ {MIN_DNSMOS_OVER_STOCK:+.2f}", dnsmos >= MIN_DNSMOS_OVER_STOCK),

@@ -44,7 +44,7 @@ class Row:
     control: str
     num_renderings: int
     ordered: float | None
-    on_target: float
+    on_target: float | None
     untouched: float | None
 
 
@@ -81,7 +81,7 @@ def series(studio: Studio, num_texts: int, num_presets: int) -> Iterator[Row]:
                     )
                     where = f"{preset.id}, {language}, text {number}"
                     sys.stderr.write(f"  missed {control} {value} ({where}): {cues}\n")
-        row = Row(control, len(met), _share(ordered), fmean(map(float, met)), _share(kept))
+        row = Row(control, len(met), _share(ordered), _share(met), _share(kept))
         sys.stderr.write(f"{row}\n")
         yield row
 
