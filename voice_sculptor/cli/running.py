@@ -150,7 +150,7 @@ def bench_speed(ctx: typer.Context) -> None:
 @bench_app.command("obedience", context_settings=_PASSED_ON)
 def bench_obedience(ctx: typer.Context) -> None:
     """Measure whether the controls do what they say."""
-    from voice_sculptor.bench.obedience import main
+    from voice_sculptor.bench.obedience.command import main
 
     main(ctx.args)
 

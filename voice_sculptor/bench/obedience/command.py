@@ -1,0 +1,106 @@
+"""`voice-sculptor bench obedience`: one table for each part."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from statistics import fmean
+from typing import Any
+
+from voice_sculptor.bench.obedience import descriptions, presets, series, voices
+from voice_sculptor.bench.obedience.renderings import PRESETS, TEXTS
+from voice_sculptor.config import load_settings
+from voice_sculptor.studio import Studio
+
+PARTS = ("series", "presets", "descriptions", "voices")
+_NUM_TEXTS = len(TEXTS["en"])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        prog="voice-sculptor bench obedience",
+        description="Do the controls do what they say? Targets and bands are those of docs/obedience.md.",
+    )
+    parser.add_argument(
+        "--part",
+        choices=PARTS,
+        action="append",
+        help="series: each level of each control, in several texts, languages and presets; presets: every preset with "
+        "its own text; descriptions: what descriptions state, read, spoken and measured; voices: candidates of one "
+        "click compared, and a kept voice over texts (needs resemblyzer). May be repeated; by default series and "
+        "presets.",
+    )
+    parser.add_argument(
+        "--texts",
+        type=int,
+        default=_NUM_TEXTS,
+        help=f"series: how many of the {_NUM_TEXTS} texts in each language",
+    )
+    parser.add_argument(
+        "--presets",
+        type=int,
+        default=len(PRESETS),
+        help=f"series: how many starting presets, at most {len(PRESETS)}; voices: how many presets",
+    )
+    parser.add_argument(
+        "--descriptions",
+        type=int,
+        metavar="N",
+        help="descriptions: the first N of each of the two tables; by default all",
+    )
+    parser.add_argument("--engine", default="kokoro", help="whose voices; by default kokoro")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    options = parser.parse_args(arguments)
+    if not 1 <= options.texts <= _NUM_TEXTS:
+        parser.error(f"--texts must be 1 to {_NUM_TEXTS}")
+    if options.presets < 1 or (options.descriptions is not None and options.descriptions < 1):
+        parser.error("--presets and --descriptions must be at least 1")
+    measure: dict[str, Callable[[Studio], tuple[Any, str]]] = {
+        "series": lambda studio: _series(studio, options.texts, options.presets),
+        "presets": _presets,
+        "descriptions": lambda studio: _descriptions(studio, options.descriptions),
+        "voices": lambda studio: _voices(studio, options.presets),
+    }
+    figures: dict[str, Any] = {}
+    with Studio(load_settings(engine=options.engine, history_bytes=0)) as studio:
+        for part in PARTS:
+            if part in (options.part or ("series", "presets")):
+                figures[part], text = measure[part](studio)
+                if not options.json:
+                    sys.stdout.write(text + "\n\n")
+                    sys.stdout.flush()
+    if options.json:
+        sys.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
+
+
+def _series(studio: Studio, num_texts: int, num_presets: int) -> tuple[Any, str]:
+    rows = list(series.series(studio, num_texts, num_presets))
+    return [asdict(row) for row in rows], series.report(rows)
+
+
+def _presets(studio: Studio) -> tuple[Any, str]:
+    found = list(presets.all_presets(studio))
+    missed_in = "; ".join(f"{name}: {', '.join(missed)}" for name, _, missed in found if missed)
+    share = fmean(met for _, met, _ in found)
+    return (
+        {name: {"met": met, "missed": missed} for name, met, missed in found},
+        f"Presets: {share:.1%} of what they ask is met. {missed_in}",
+    )
+
+
+def _descriptions(studio: Studio, num_each: int | None) -> tuple[Any, str]:
+    outcomes = list(descriptions.descriptions(studio, num_each))
+    figures = {
+        "tallies": [asdict(row) | {"share": row.share} for row in descriptions.tallies(outcomes)],
+        "descriptions": [asdict(outcome) for outcome in outcomes],
+    }
+    return figures, descriptions.report(outcomes)
+
+
+def _voices(studio: Studio, num_presets: int) -> tuple[Any, str]:
+    figures = voices.likeness(studio, num_presets)
+    return figures, "\n".join(f"{name}: {value:.3f}" for name, value in figures.items())
