@@ -14,7 +14,7 @@ from voice_sculptor.timbre import Timbre
         ("很老的声音", "age=20", ["age 82", "“很老”", "20"], ["82 岁", "20 岁"]),
         ("slightly low", "pitch=0.5", ["pitch slightly low", "slightly high"], ["略低", "略高"]),
         ("声音很低", "pitch=high", ["pitch very low", "“声音很低”", "high"], ["音调", "很低", "较高"]),
-        ("monotone", "pitch_variation=lively", ["pitch variation", "“monotone”"], ["音调变化"]),
+        ("monotone", "pitch_variation=lively", ["pitch variation", "“monotone”"], ["语调起伏"]),
         ("whispering", "volume=loud", ["volume very soft", "“whispering”"], ["音量"]),
         ("speaks fast", "speed=0.7", ["speed 1.25×", "“fast”", "0.7×"], ["语速"]),
         ("低沉的声音", "pitch=0", ["pitch low"], ["较低", "中等"]),
@@ -70,7 +70,7 @@ def test_what_is_not_set_comes_from_the_description() -> None:
             "hoarse",
             Timbre(roughness=-1),
             ["roughness hoarse (“hoarse”)", "smooth"],
-            ["沙哑程度是 沙哑", "圆润"],
+            ["沙哑程度为沙哑", "圆润"],
         ),
         (
             "声音很亮",

@@ -23,8 +23,9 @@ from voice_sculptor.domain import (
     PRESET_GROUPS,
     Preset,
 )
+from voice_sculptor.language.describe import level_words
 from voice_sculptor.ui import render
-from voice_sculptor.ui.form import AUTO, VoiceFields
+from voice_sculptor.ui.form import AUTO, LEVELS, VoiceFields
 from voice_sculptor.ui.kept import KeepBar, keep_bar
 from voice_sculptor.ui.labels import Labels, named, titled
 from voice_sculptor.ui.strings import say
@@ -40,6 +41,7 @@ class VoicePanel:
         undo: Takes back the last pick or clearing.
         clear: Empties the description and leaves all controls unspecified.
         description: Free words.
+        levels: Those of `LEVELS`.
         dials: Sliders, each with the box that leaves it unspecified.
         fields: All that make up `VoiceFields`, in its order.
         understood: What was read from the description.
@@ -49,6 +51,7 @@ class VoicePanel:
     undo: gr.Button
     clear: gr.Button
     description: gr.Textbox
+    levels: list[gr.Radio]
     dials: list[tuple[gr.Checkbox, gr.Slider]]
     fields: list[Any]
     understood: gr.HTML
@@ -116,9 +119,7 @@ def voice_panel(labels: Labels, presets: Sequence[Preset]) -> VoicePanel:
         gr.HTML(render.heading("controls", "controls_hint"), elem_classes="vs-head")
         gender = _segments(labels, "gender", {key: words[:2] for key, words in GENDER_WORDS.items()})
         age = _dial(labels, "age", *AGE_RANGE_YEARS, step=1)
-        pitch, variation, volume = (
-            _segments(labels, name, LEVEL_WORDS[name]) for name in ("pitch", "pitch_variation", "volume")
-        )
+        pitch, variation, volume = (_segments(labels, name, LEVEL_WORDS[name]) for name in LEVELS)
         speed = _dial(labels, "speed", *SPEED_RANGE, step=0.05)
         emotion = _segments(labels, "emotion", {key: words[:2] for key, words in EMOTION_WORDS.items()})
         intensity = labels.add(
@@ -133,7 +134,9 @@ def voice_panel(labels: Labels, presets: Sequence[Preset]) -> VoicePanel:
             buttons=[],
         )
     fields = [description, gender, *age, pitch, variation, volume, *speed, emotion, intensity]
-    return VoicePanel(pickers, undo, clear, description, [age, speed], fields, understood)
+    return VoicePanel(
+        pickers, undo, clear, description, [pitch, variation, volume], [age, speed], fields, understood
+    )
 
 
 def speech_panel(labels: Labels) -> SpeechPanel:
@@ -237,6 +240,27 @@ def _segments(labels: Labels, name: str, levels: Any) -> Any:
         elem_id=f"vs-{name}",
         elem_classes=["vs-seg", "vs-optional", f"vs-{name}"],
     )
+
+
+def level_choices(name: str, value: float | str, language: str) -> list[tuple[str, float | str]]:
+    """The choices of a control that has levels.
+
+    A value between them, as some presets have, gets a place of its own, so that nothing is rounded on its way through
+    the page.
+
+    Args:
+        name: One of `LEVELS`.
+        value: What is chosen.
+        language: Of the words.
+    """
+    levels = {level: words[language == "zh"] for level, words in LEVEL_WORDS[name].items()}
+    if not isinstance(value, str) and value not in levels:
+        words = level_words(name, value, language)
+        levels[value] = f"{value:+g}".replace("-", "−") if words in levels.values() else words
+    return [
+        (say("auto", language), AUTO),
+        *((_upper_first(levels[level]), level) for level in sorted(levels)),
+    ]
 
 
 def _dial(labels: Labels, name: str, low: float, high: float, step: float) -> tuple[Any, Any]:
