@@ -13,7 +13,7 @@ from voice_sculptor.timbre import Timbre
         ("a girl", "gender=male", ["gender female", "“girl”", "male"], ["性别", "女性", "“girl”", "男性"]),
         ("很老的声音", "age=20", ["age 82", "“很老”", "20"], ["82 岁", "20 岁"]),
         ("slightly low", "pitch=0.5", ["pitch slightly low", "slightly high"], ["略低", "略高"]),
-        ("声音很低", "pitch=high", ["pitch very low", "“声音很低”", "high"], ["音调", "很低", "较高"]),
+        ("声音很低", "pitch=high", ["pitch very low", "“声音很低”", "high"], ["音高", "很低", "较高"]),
         ("monotone", "pitch_variation=lively", ["pitch variation", "“monotone”"], ["语调起伏"]),
         ("whispering", "volume=loud", ["volume very soft", "“whispering”"], ["音量"]),
         ("speaks fast", "speed=0.7", ["speed 1.25×", "“fast”", "0.7×"], ["语速"]),

@@ -13,6 +13,7 @@ from voice_sculptor.controls import (
     AGE_RANGE_YEARS,
     EMOTION_WORDS,
     GENDER_WORDS,
+    LEVEL_RANGE,
     LEVEL_WORDS,
     SPEED_RANGE,
 )
@@ -30,6 +31,19 @@ from voice_sculptor.ui.kept import KeepBar, keep_bar
 from voice_sculptor.ui.labels import Labels, named, titled
 from voice_sculptor.ui.strings import say
 from voice_sculptor.ui.theme import WAVEFORM
+
+
+class LevelRadio(gr.Radio):
+    """Takes any level, also one that is no choice any more: the page may send a value that it is about to lose."""
+
+    is_template = True  # the browser knows it as a Radio
+
+    def preprocess(self, payload: Any) -> Any:
+        """The level as a number."""
+        is_number = isinstance(payload, (int, float)) and not isinstance(payload, bool)
+        if is_number and LEVEL_RANGE[0] <= payload <= LEVEL_RANGE[1]:
+            return float(payload)
+        return super().preprocess(payload)
 
 
 @dataclass
@@ -228,7 +242,7 @@ def _picker(labels: Labels, presets: Sequence[Preset], group: str) -> Any:
 
 def _segments(labels: Labels, name: str, levels: Any) -> Any:
     return labels.add(
-        gr.Radio,
+        LevelRadio if name in LEVELS else gr.Radio,
         lambda lang: {
             "label": say(name, lang),
             "choices": [
