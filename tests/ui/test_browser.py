@@ -170,6 +170,8 @@ def test_a_level_between_comes_with_its_preset_and_goes_with_it(visit: Visit) ->
     page.wait_for_selector("#vs-pitch label.selected:has-text('略低')")
     page.click("label:has(> input[value='news-anchor'])")
     page.wait_for_selector("#vs-pitch label:has-text('略低')", state="detached")
+    page.click("#vs-language label:has-text('English')")  # which the other tabs of this browser begin with
+    page.wait_for_selector("#vs-pitch label:has-text('Very low')")
     page.click("#vs-generate")
     page.wait_for_selector("#vs-card-3 .vs-report")
 
