@@ -7,7 +7,7 @@ from voice_sculptor.domain import Preset
 from voice_sculptor.errors import InvalidRequest
 from voice_sculptor.presets import load_presets, shipped_presets_dir
 from voice_sculptor.ui.form import AUTO, LEVELS, VoiceFields, read_seed
-from voice_sculptor.ui.widgets import level_choices
+from voice_sculptor.ui.widgets import level_words_of
 
 
 def test_untouched_fields_ask_for_nothing() -> None:
@@ -36,26 +36,26 @@ def test_levels_between_are_not_rounded() -> None:
     assert VoiceFields.of("", controls).spec().controls == controls
 
 
-@pytest.mark.parametrize("preset", load_presets(shipped_presets_dir()), ids=lambda preset: preset.id)
+PRESETS = list(load_presets(shipped_presets_dir()))
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.id)
 def test_every_preset_survives_the_page_and_its_levels_can_be_chosen(preset: Preset) -> None:
     fields = VoiceFields.of("", preset.controls)
     assert fields.spec().controls == preset.controls
     for name in LEVELS:
-        value = getattr(fields, name)
-        for language in ("en", "zh"):
-            choices = level_choices(name, value, language)
-            assert value in [each for _, each in choices]
-            assert len({words for words, _ in choices}) == len(choices)
+        words = level_words_of(name, [each.controls for each in PRESETS])
+        assert getattr(fields, name) in {AUTO, *words}
 
 
-def test_a_level_between_gets_a_place_in_order_and_words_of_its_own() -> None:
-    plain = level_choices("pitch", AUTO, "en")
-    assert [words for words, _ in plain] == ["Auto", "Very low", "Low", "Medium", "High", "Very high"]
-    assert level_choices("pitch", -1.0, "en") == plain
-    assert level_choices("pitch", -0.6, "en")[3:5] == [("Slightly low", -0.6), ("Medium", 0)]
-    assert ("略低", -0.6) in level_choices("pitch", -0.6, "zh")
-    assert ("−0.8", -0.8) in level_choices("pitch", -0.8, "en")
-    assert ("+1.2", 1.2) in level_choices("volume", 1.2, "zh")
+def test_a_level_between_stands_in_order_with_words_of_its_own() -> None:
+    plain = level_words_of("pitch", [Controls(), Controls(pitch=-1)])
+    assert [words[0] for words in plain.values()] == ["very low", "low", "medium", "high", "very high"]
+    between = level_words_of("pitch", [Controls(pitch=value) for value in (-0.6, -0.8, 1.2)])
+    assert list(between) == [-2, -1, -0.8, -0.6, 0, 1, 1.2, 2]
+    assert between[-0.6] == ("slightly low", "略低")
+    assert between[-0.8] == ("−0.8", "−0.8")
+    assert between[1.2] == ("+1.2", "+1.2")
 
 
 def test_a_resting_dial_asks_for_nothing() -> None:

@@ -10,13 +10,13 @@ import gradio as gr
 from voice_sculptor.domain import Notice
 from voice_sculptor.errors import VoiceSculptorError
 from voice_sculptor.ui import render
-from voice_sculptor.ui.form import LEVELS, VoiceFields
+from voice_sculptor.ui.form import VoiceFields
 from voice_sculptor.ui.handlers import Card, Handlers, Shown
 from voice_sculptor.ui.kept import kept_panel, wire_kept
 from voice_sculptor.ui.labels import Labels
 from voice_sculptor.ui.panel import build_panel
 from voice_sculptor.ui.strings import say
-from voice_sculptor.ui.widgets import SpeechPanel, VoicePanel, level_choices, speech_panel, voice_panel
+from voice_sculptor.ui.widgets import SpeechPanel, VoicePanel, speech_panel, voice_panel
 
 # Light events are answered at once: they take no place in the queue and show no progress of their own.
 _AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
@@ -68,21 +68,18 @@ def _wire_language(
     voice: VoicePanel,
     speech: SpeechPanel,
 ) -> None:
-    def translate(chosen: str, description: str, text: str, *rest: Any) -> list[Any]:
-        levels, picked = rest[: len(LEVELS)], rest[len(LEVELS) :]
+    def translate(chosen: str, description: str, text: str, *picked: str | None) -> list[Any]:
         preset_id = next((each for each in picked if each), None)
         description, text = handlers.translated(preset_id, description, text, chosen)
         updates = labels.updates(chosen)
         # Description and text are relabelled above: their values ride on the same updates.
         for component, value in ((voice.description, description), (speech.text, text)):
             updates[labels.components.index(component)]["value"] = value
-        for name, component, value in zip(LEVELS, voice.levels, levels, strict=True):
-            updates[labels.components.index(component)]["choices"] = level_choices(name, value, chosen)
         return updates
 
     relabel: dict[str, Any] = {
         "fn": translate,
-        "inputs": [language, voice.description, speech.text, *voice.levels, *voice.presets],
+        "inputs": [language, voice.description, speech.text, *voice.presets],
         "outputs": labels.components,
         **_AT_ONCE,
     }
@@ -101,7 +98,7 @@ def _wire_voice(handlers: Handlers, language: gr.Radio, voice: VoicePanel, speec
         def picked(chosen: str, preset_id: str, *values: Any) -> list[Any]:
             fields, text = handlers.pick(preset_id, chosen)
             pickers = [preset_id if each == index else None for each in range(num_pickers)]
-            return [*_field_updates(fields, chosen), text, *pickers, list(values), gr.update(visible=True)]
+            return [*fields, text, *pickers, list(values), gr.update(visible=True)]
 
         return picked
 
@@ -113,23 +110,14 @@ def _wire_voice(handlers: Handlers, language: gr.Radio, voice: VoicePanel, speec
             **_AT_ONCE,
         )
 
-    def clear(chosen: str, *values: Any) -> list[Any]:
-        fields, text = _field_updates(VoiceFields(), chosen), values[num_fields]
-        return [*fields, text, *[None] * num_pickers, list(values), gr.update(visible=True)]
+    def clear(*values: Any) -> list[Any]:
+        text = values[num_fields]
+        return [*VoiceFields(), text, *[None] * num_pickers, list(values), gr.update(visible=True)]
 
-    def undo(chosen: str, values: list[Any]) -> list[Any]:
-        fields = _field_updates(VoiceFields(*values[:num_fields]), chosen)
-        return [*fields, *values[num_fields:], gr.update(visible="hidden")]
-
-    voice.clear.click(
-        clear,
-        inputs=[language, *everything],
-        outputs=[*everything, before, voice.undo],
-        **_AT_ONCE,
-    )
+    voice.clear.click(clear, inputs=everything, outputs=[*everything, before, voice.undo], **_AT_ONCE)
     voice.undo.click(
-        undo,
-        inputs=[language, before],
+        lambda values: [*values, gr.update(visible="hidden")],
+        inputs=before,
         outputs=[*everything, voice.undo],
         **_AT_ONCE,
     )
@@ -144,14 +132,6 @@ def _wire_voice(handlers: Handlers, language: gr.Radio, voice: VoicePanel, speec
         trigger_mode="always_last",
         **_AT_ONCE,
     )
-
-
-def _field_updates(fields: VoiceFields, language: str) -> list[Any]:
-    """Values for all that describes a voice, with a choice for each of them."""
-    values = fields._asdict()
-    for name in LEVELS:
-        values[name] = gr.update(choices=level_choices(name, values[name], language), value=values[name])
-    return list(values.values())
 
 
 def _wire_generation(page: gr.Blocks, handlers: Handlers, voice: VoicePanel, speech: SpeechPanel) -> gr.State:

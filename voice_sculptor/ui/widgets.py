@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,9 @@ from voice_sculptor.controls import (
     AGE_RANGE_YEARS,
     EMOTION_WORDS,
     GENDER_WORDS,
-    LEVEL_RANGE,
     LEVEL_WORDS,
     SPEED_RANGE,
+    Controls,
 )
 from voice_sculptor.domain import (
     AUDIO_FORMATS,
@@ -33,19 +33,6 @@ from voice_sculptor.ui.strings import say
 from voice_sculptor.ui.theme import WAVEFORM
 
 
-class LevelRadio(gr.Radio):
-    """Takes any level, also one that is no choice any more: the page may send a value that it is about to lose."""
-
-    is_template = True  # the browser knows it as a Radio
-
-    def preprocess(self, payload: Any) -> Any:
-        """The level as a number."""
-        is_number = isinstance(payload, (int, float)) and not isinstance(payload, bool)
-        if is_number and LEVEL_RANGE[0] <= payload <= LEVEL_RANGE[1]:
-            return float(payload)
-        return super().preprocess(payload)
-
-
 @dataclass
 class VoicePanel:
     """What describes a voice.
@@ -55,7 +42,6 @@ class VoicePanel:
         undo: Takes back the last pick or clearing.
         clear: Empties the description and leaves all controls unspecified.
         description: Free words.
-        levels: Those of `LEVELS`.
         dials: Sliders, each with the box that leaves it unspecified.
         fields: All that make up `VoiceFields`, in its order.
         understood: What was read from the description.
@@ -65,7 +51,6 @@ class VoicePanel:
     undo: gr.Button
     clear: gr.Button
     description: gr.Textbox
-    levels: list[gr.Radio]
     dials: list[tuple[gr.Checkbox, gr.Slider]]
     fields: list[Any]
     understood: gr.HTML
@@ -133,7 +118,10 @@ def voice_panel(labels: Labels, presets: Sequence[Preset]) -> VoicePanel:
         gr.HTML(render.heading("controls", "controls_hint"), elem_classes="vs-head")
         gender = _segments(labels, "gender", {key: words[:2] for key, words in GENDER_WORDS.items()})
         age = _dial(labels, "age", *AGE_RANGE_YEARS, step=1)
-        pitch, variation, volume = (_segments(labels, name, LEVEL_WORDS[name]) for name in LEVELS)
+        pitch, variation, volume = (
+            _segments(labels, name, level_words_of(name, [preset.controls for preset in presets]))
+            for name in LEVELS
+        )
         speed = _dial(labels, "speed", *SPEED_RANGE, step=0.05)
         emotion = _segments(labels, "emotion", {key: words[:2] for key, words in EMOTION_WORDS.items()})
         intensity = labels.add(
@@ -148,9 +136,7 @@ def voice_panel(labels: Labels, presets: Sequence[Preset]) -> VoicePanel:
             buttons=[],
         )
     fields = [description, gender, *age, pitch, variation, volume, *speed, emotion, intensity]
-    return VoicePanel(
-        pickers, undo, clear, description, [pitch, variation, volume], [age, speed], fields, understood
-    )
+    return VoicePanel(pickers, undo, clear, description, [age, speed], fields, understood)
 
 
 def speech_panel(labels: Labels) -> SpeechPanel:
@@ -242,7 +228,7 @@ def _picker(labels: Labels, presets: Sequence[Preset], group: str) -> Any:
 
 def _segments(labels: Labels, name: str, levels: Any) -> Any:
     return labels.add(
-        LevelRadio if name in LEVELS else gr.Radio,
+        gr.Radio,
         lambda lang: {
             "label": say(name, lang),
             "choices": [
@@ -256,25 +242,24 @@ def _segments(labels: Labels, name: str, levels: Any) -> Any:
     )
 
 
-def level_choices(name: str, value: float | str, language: str) -> list[tuple[str, float | str]]:
-    """The choices of a control that has levels.
+def level_words_of(name: str, controls: Iterable[Controls]) -> dict[float, tuple[str, str]]:
+    """The levels of a control with their words, English and Chinese, the lowest first.
 
-    A value between them, as some presets have, gets a place of its own, so that nothing is rounded on its way through
-    the page.
+    Beside the five there are those that presets ask for, so that nothing is rounded on its way through the page. The
+    style sheet shows one of these only while it is chosen.
 
     Args:
         name: One of `LEVELS`.
-        value: What is chosen.
-        language: Of the words.
+        controls: Of the presets.
     """
-    levels = {level: words[language == "zh"] for level, words in LEVEL_WORDS[name].items()}
-    if not isinstance(value, str) and value not in levels:
-        words = level_words(name, value, language)
-        levels[value] = f"{value:+g}".replace("-", "−") if words in levels.values() else words
-    return [
-        (say("auto", language), AUTO),
-        *((_upper_first(levels[level]), level) for level in sorted(levels)),
-    ]
+    words = {level: (names[0], names[1]) for level, names in LEVEL_WORDS[name].items()}
+    for value in {each for one in controls if (each := getattr(one, name)) is not None} - words.keys():
+        english, chinese = (level_words(name, value, language) for language in ("en", "zh"))
+        figure = f"{value:+g}".replace("-", "−")
+        # What rounds to one of the five cannot have its name, too.
+        is_taken = any(english == names[0] for names in LEVEL_WORDS[name].values())
+        words[value] = (figure, figure) if is_taken else (english, chinese)
+    return dict(sorted(words.items()))
 
 
 def _dial(labels: Labels, name: str, low: float, high: float, step: float) -> tuple[Any, Any]:
