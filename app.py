@@ -10,9 +10,14 @@ import sys
 
 def arguments(given: list[str]) -> list[str]:
     """Arguments of the command line; without a command they are those of `serve`."""
-    if given and (given[0] == "--version" or not given[0].startswith("-")):
+    # The one option that stands before a command.
+    num_before = 0
+    if given:
+        num_before = 2 if given[0] == "--ui-lang" else int(given[0].startswith("--ui-lang="))
+    before, rest = given[:num_before], given[num_before:]
+    if rest and (rest[0] == "--version" or not rest[0].startswith("-")):
         return given
-    return ["serve", *given]
+    return [*before, "serve", *rest]
 
 
 if __name__ == "__main__":

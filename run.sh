@@ -160,6 +160,8 @@ set_up() { # STAMP FILES…
   for name in "$@"; do files+=(-r "$ROOT/$name"); done
   "$python" -m pip install --disable-pip-version-check --log "$LOG" "${files[@]}" >&2 || install_failed
   wanted "$python" "$@" >"$stamp" || exit 1
+  # Whatever else was asked for, what the product runs on is there now, too.
+  wanted "$python" requirements.txt >"$VENV/.installed" || exit 1
   rm -f "$UNFINISHED"
 }
 
@@ -242,6 +244,7 @@ main() {
       ;;
   esac
   ensure "$VENV/.installed" requirements.txt
+  export VOICE_SCULPTOR_PROGRAM="bash run.sh" # what messages and help call the program
   # A page behind a proxy still talks to itself.
   local own="localhost,127.0.0.1,::1"
   export NO_PROXY="${NO_PROXY:-${no_proxy:-}}"
@@ -253,6 +256,7 @@ main() {
   fi
   has_weights || product setup >&2 || return
   case ${1:-} in
+    --version | --ui-lang*) ;;
     "" | serve | -*) (cd "$ROOT" && "$python" -m voice_sculptor.device "${VOICE_SCULPTOR_CHECKPOINTS:-checkpoints}" >&2) || return ;;
   esac
   exec "$python" "$ROOT/app.py" "$@"

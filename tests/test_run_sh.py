@@ -25,7 +25,7 @@ weights = pathlib.Path(__file__).parent / "checkpoints/kokoro/kokoro-v1_0-int8.s
 if sys.argv[1:] == ["setup"]:
     weights.parent.mkdir(parents=True, exist_ok=True)
     weights.touch()
-names = ("NO_PROXY", "no_proxy", "PORT", "PYTHONPATH")
+names = ("NO_PROXY", "no_proxy", "PORT", "PYTHONPATH", "VOICE_SCULPTOR_PROGRAM")
 print(json.dumps({"args": sys.argv[1:], "cwd": os.getcwd(), **{name: os.environ.get(name) for name in names}}))
 """
 TOOLS = "awk bash cat cksum cut df dirname grep mkdir paste readlink rm sleep sort tail"
@@ -174,6 +174,7 @@ def test_arguments_folder_and_port_reach_the_product(ready: Checkout) -> None:
     assert called["args"] == ["--port", "7001", "--host", "0.0.0.0"]
     assert called["cwd"] == "/"
     assert called["PORT"] == "7002"
+    assert called["VOICE_SCULPTOR_PROGRAM"] == "bash run.sh"
     assert called["PYTHONPATH"] is None
     assert "the machine" in err
 
@@ -222,6 +223,21 @@ def test_changed_requirements_are_installed(ready: Checkout) -> None:
     assert "Making the environment" not in err
     _, _, err = ready.run("voices")
     assert err == ""
+
+
+@pytest.mark.parametrize("args", [("--version",), ("--ui-lang", "zh", "presets"), ("presets",)])
+def test_the_machine_is_told_of_with_the_page_only(ready: Checkout, args: tuple[str, ...]) -> None:
+    status, out, err = ready.run(*args)
+    assert (status, err) == (0, "")
+    assert json.loads(out)["args"] == list(args)
+
+
+def test_after_the_installation_of_the_tests_nothing_is_installed_again(new_checkout: Checkout) -> None:
+    (new_checkout.path / "requirements-dev.txt").write_text("tiny-thing==1.0\n")
+    _, _, err = new_checkout.run("test")
+    assert "Installing packages" in err
+    status, _, err = new_checkout.run("setup", PIP_FIND_LINKS="/nowhere")
+    assert (status, err) == (0, "")
 
 
 def test_a_failed_install_says_what_to_do_and_is_not_believed(new_checkout: Checkout) -> None:

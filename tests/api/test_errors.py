@@ -93,6 +93,12 @@ def test_a_broken_body_is_a_sentence(api: httpx.Client, body: bytes) -> None:
     assert error_of(answer)["message"]
 
 
+def test_chinese_is_readable_as_it_comes(api: httpx.Client) -> None:
+    body = {"model": "auto", "input": "x", "voice": "没有这个声音"}
+    answer = api.post("/v1/audio/speech", json=body, headers={"Accept-Language": "zh-CN"})
+    assert "没有名为 '没有这个声音' 的声音。".encode() in answer.content
+
+
 def test_errors_speak_the_callers_language(api: httpx.Client) -> None:
     answer = api.post("/v1/tts", json={**GOOD, "x": 1}, headers={"Accept-Language": "zh-CN"})
     assert "没有字段" in error_of(answer)["message"]

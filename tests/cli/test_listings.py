@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
 import types
 from pathlib import Path
@@ -23,6 +24,7 @@ def test_presets(cli: Cli) -> None:
     header, *rows = [line.split("\t") for line in cli("presets").out.splitlines()]
     assert header == ["id", "group", "name", "controls"]
     assert [row[0] for row in rows] == [preset["id"] for preset in everything]
+    assert "pitch slightly low, pitch_variation slightly flat" in cli("presets", "show", "apology-call").out
     shown = cli("--ui-lang", "zh", "presets", "show", everything[0]["id"])
     assert everything[0]["text"]["zh"] in shown.out
     refused(cli("presets", "show", "nobody"), 3, "nobody")
@@ -182,6 +184,36 @@ def test_usage_errors(cli: Cli) -> None:
     chinese = cli("--ui-lang", "zh", "desing")
     refused(chinese, 2, "命令写法有误", "'design'")
     assert cli().out == cli("--help").out
+
+
+def test_what_it_tells_to_run_is_what_was_run(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VOICE_SCULPTOR_PROGRAM", "bash run.sh")
+    refused(cli("design", "--text", "a"), 2, "`bash run.sh design --help`")
+    refused(
+        cli("speak", "--voice", "no/voice-sculptor x", "--text", "a"),
+        3,
+        "`bash run.sh voices`",
+        "no/voice-sculptor x",
+    )
+    assert "Usage: bash run.sh voices" in cli("voices", "--help").out
+    assert cli("--version").out == f"voice-sculptor {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], ["serve"]),
+        (["--port", "1"], ["serve", "--port", "1"]),
+        (["presets"], ["presets"]),
+        (["--version"], ["--version"]),
+        (["--ui-lang", "zh", "presets"], ["--ui-lang", "zh", "presets"]),
+        (["--ui-lang", "zh"], ["--ui-lang", "zh", "serve"]),
+        (["--ui-lang=zh", "--port", "1"], ["--ui-lang=zh", "serve", "--port", "1"]),
+    ],
+    ids=str,
+)
+def test_without_a_command_the_page_is_meant(root: Path, given: list[str], expected: list[str]) -> None:
+    assert runpy.run_path(str(root / "app.py"))["arguments"](given) == expected
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands import DESIGN, Cli
+from voice_sculptor.cli.session import print_table
 
 COMMAND = [sys.executable, "-m", "voice_sculptor"]
 LONG_TEXT = "word " * 400
@@ -68,6 +69,14 @@ def test_progress_is_drawn_on_a_terminal(cli: Cli, tmp_path: Path, monkeypatch: 
     made = cli(*DESIGN, "--json", "--out", tmp_path)
     assert len(made.document["candidates"]) == 3
     assert "Candidate 3/3" in sys.stderr.getvalue()
+
+
+def test_names_are_whole_in_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    print_table(("name", *"abcdefgh"), [("af_jessica", *["some long words"] * 8)])
+    assert "af_jessica" in sys.stdout.getvalue()
 
 
 def test_help_is_quick() -> None:

@@ -156,6 +156,45 @@ def test_language_follows_the_browser_and_switches_without_losing_input(chromium
     context.close()
 
 
+def test_a_level_between_comes_with_its_preset_and_goes_with_it(visit: Visit) -> None:
+    page = visit.page
+    page.click("label:has(> input[value='apology-call'])")
+    page.wait_for_selector("#vs-pitch label.selected:has-text('Slightly low')")
+    page.wait_for_selector("#vs-pitch_variation label.selected:has-text('Slightly flat')")
+    page.click("#vs-language label:has-text('中文')")
+    page.wait_for_selector("#vs-pitch label.selected:has-text('略低')")
+    page.click("#vs-clear")
+    page.wait_for_selector("#vs-pitch label.selected:has-text('自动')")
+    assert page.locator("#vs-pitch label:visible").count() == 6
+    page.click("#vs-undo")
+    page.wait_for_selector("#vs-pitch label.selected:has-text('略低')")
+    page.click("label:has(> input[value='news-anchor'])")
+    page.wait_for_selector("#vs-pitch label.selected:has-text('略低')", state="detached")
+    assert page.locator("#vs-pitch label:visible").count() == 6
+    page.click("#vs-language label:has-text('English')")  # which the other tabs of this browser begin with
+    page.wait_for_selector("#vs-pitch label:has-text('Very low')")
+    page.click("#vs-generate")
+    page.wait_for_selector("#vs-card-3 .vs-report")
+
+
+def test_who_keeps_nothing_is_not_asked_to_choose(visit: Visit) -> None:
+    page = visit.page
+    page.wait_for_selector("#vs-kept .vs-none-kept")
+    assert not page.is_visible("#vs-kept-list")
+    assert not page.is_visible("#vs-kept .vs-hint")
+
+
+def test_a_conflict_is_no_alarm(visit: Visit) -> None:
+    page = visit.page
+    page.fill(DESCRIPTION, "a little boy")
+    page.click("#vs-gender label:has-text('Female')")
+    page.wait_for_selector("#vs-understood .vs-warning")
+    assert (
+        page.eval_on_selector("#vs-understood .vs-warning", "box => getComputedStyle(box).borderTopWidth")
+        == "0px"
+    )
+
+
 def test_moving_a_dial_asks_for_it_and_auto_takes_it_back(visit: Visit) -> None:
     page = visit.page
     assert page.is_checked("#vs-age-auto input")

@@ -122,6 +122,7 @@ def test_understood_and_conflicts(handlers: Handlers) -> None:
     assert "vs-warning" not in html
     html = handlers.understand(VoiceFields(description="an old man", gender="female"))
     assert "vs-warning" in html
+    assert "描述中的“old man”表示性别为男性，控制项设为女性，以控制项为准。" in html
 
 
 def test_chips_show_timbre_in_both_languages_with_the_words_they_came_from(handlers: Handlers) -> None:

@@ -16,7 +16,7 @@ def test_a_row_for_each_thing_asked_in_both_languages() -> None:
     found = judge(Controls(gender="female", pitch=-1), Timbre(breathiness=1), WOMAN, "en", REFERENCE)
     html = report(found)
     assert html.count("<tr>") == 1 + 3
-    for words in ("Pitch", "音高", "low", "较低", "Breathiness", "✗ no", "✗ 未达到", "Does ", "符合要求"):
+    for words in ("Pitch", "音高", "low", "较低", "Breathiness", "✗ no", "✗ 未达到", "Match ", "符合度"):
         assert words in html
     assert "1 of 3 met" in html
 
@@ -38,4 +38,23 @@ def test_every_measure_and_control_has_words() -> None:
     timbre = Timbre(**dict.fromkeys(LEVEL_TIMBRE_NAMES, 1.0), whisper=True)
     html = report(judge(everything, timbre, WOMAN, "zh", REFERENCE))
     assert html.count("<tr>") == 1 + 13
-    assert {f"cue_{measure}" for measure in UNITS} <= set(STRINGS)
+    assert {f"{kind}_{measure}" for kind in ("cue", "note") for measure in UNITS} <= set(STRINGS)
+
+
+def test_figures_are_explained_in_plain_words_each_once() -> None:
+    sad = Controls(gender="female", pitch=-1, volume=0, emotion=Emotion(name="sad", intensity=1.0))
+    html = report(judge(sad, Timbre(), replace(WOMAN, loudness_lufs=-24.0), "en", REFERENCE))
+    for words in ("vibrations of the voice", "每秒振动的次数", "loudness −24.0 LUFS", "semitones", "半音"):
+        assert words in html
+    assert "-2" not in html  # a minus, which is no dash between two figures
+    assert html.count("note") == 0
+    assert html.count("vibrations of the voice") == html.count("Aim: near enough") == 1
+    assert "a second: more is faster" not in report(
+        judge(Controls(pitch=1), Timbre(), WOMAN, "en", REFERENCE)
+    )
+
+
+def test_what_has_no_figures_has_no_explanation() -> None:
+    html = report(judge(Controls(), Timbre(nasality=1), WOMAN, "en"))
+    assert "<table>" in html
+    assert "<ul>" not in html

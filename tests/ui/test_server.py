@@ -176,10 +176,10 @@ def test_the_page_shows_the_warning_and_asks_for_its_login(tmp_path: Path) -> No
         return found
 
     page, voices = front(host="0.0.0.0")
-    assert "vs-warning" in page.text
+    assert "vs-operator" in page.text
     assert voices.status_code == 200
     page, voices = front(page_login=("ann:password-1",))
-    assert "vs-warning" not in page.text
+    assert "vs-operator" not in page.text
     assert "vs-header" not in page.text
     assert voices.status_code == 401
 

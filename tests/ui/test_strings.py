@@ -35,11 +35,14 @@ def test_chinese_is_chinese_and_english_is_not() -> None:
 
 def test_every_string_is_used_and_every_used_one_exists() -> None:
     code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES if path.name != "strings.py")
-    used = set(re.findall(r'\b(?:say|said|named|titled|heading|refused|_done)\(\s*["\']([\w]+)["\']', code))
+    used = set(
+        re.findall(r'\b(?:say|said|spelled|named|titled|heading|refused|_done)\(\s*["\']([\w]+)["\']', code)
+    )
     used |= set(re.findall(r'"(\w+_hint)"', code)) | {f"{key}_fix" for key in used if f"{key}_fix" in STRINGS}
     used |= {"gpu_memory", "memory", *(f"part_{part}" for part in PARTS)}
     used |= {*CONTROL_NAMES, *(f"group_{group}" for group in PRESET_GROUPS)}
-    used |= {*TIMBRE_NAMES, *(f"cue_{measure}" for measure in UNITS)}
+    used |= {*TIMBRE_NAMES, *(f"{kind}_{measure}" for kind in ("cue", "note") for measure in UNITS)}
+    used |= {"note_aim", "unit_st", "unit_/s"}
     assert used == set(STRINGS)
 
 

@@ -6,6 +6,7 @@ import base64
 import json
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -25,13 +26,17 @@ _log = logging.getLogger(__name__)
 
 
 class Json(Response):
-    """A JSON document in plain ASCII: callers' own broken characters can be quoted in it."""
+    """A JSON document, readable in a terminal also where it is Chinese."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         """The document's bytes."""
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+        written = partial(json.dumps, content, allow_nan=False, separators=(",", ":"))
+        try:
+            return written(ensure_ascii=False).encode()
+        except UnicodeEncodeError:  # a caller's own broken characters are quoted in it
+            return written().encode()
 
 
 def error_answer(error: VoiceSculptorError, caller: Caller) -> Json:

@@ -21,10 +21,8 @@ from voice_sculptor.cli import (
     measuring,
     running,
 )
-from voice_sculptor.cli.session import Session, language_of
+from voice_sculptor.cli.session import PROGRAM, Session, language_of, program
 from voice_sculptor.errors import Cancelled, InvalidRequest, VoiceSculptorError
-
-PROGRAM = "voice-sculptor"
 
 # Plain help: it is read in pipes and checked against docs/cli.md, and needs no import of rich.
 app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"max_content_width": 100})
@@ -87,7 +85,7 @@ def main(args: Sequence[str] | None = None) -> int:
     session = Session(language_of(os.environ))
     given = list(sys.argv[1:] if args is None else args) or ["--help"]
     try:
-        status = app(given, prog_name=PROGRAM, standalone_mode=False, obj=session)
+        status = app(given, prog_name=program(), standalone_mode=False, obj=session)
         sys.stdout.flush()
     except VoiceSculptorError as error:
         return _fail(session, error)

@@ -101,7 +101,7 @@ def _say_obedience(session: Session, candidate: Candidate) -> None:
     if overall is None or not sys.stderr.isatty():
         return
     missed = [check.control for check in candidate.obedience.checks if check.is_met is False]
-    line = session.pick(f"  does {overall:.0%} of what was asked", f"  符合要求 {overall:.0%}")
+    line = session.pick(f"  match {overall:.0%}", f"  符合度 {overall:.0%}")
     if missed:
         line += session.pick("; missed: ", "；未达到：") + ", ".join(missed)
     session.say(line)

@@ -143,10 +143,10 @@ def engines(ctx: typer.Context, as_json: opt.Json = False) -> None:
 
 
 def _controls_line(session: Session, preset: Preset) -> str:
-    from voice_sculptor.controls import label
+    from voice_sculptor.language.describe import shown
 
     asked = preset.controls.asked().items()
-    return ", ".join(f"{name} {label(name, value, session.language)}" for name, value in asked)
+    return ", ".join(f"{name} {shown(name, value, session.language)}" for name, value in asked)
 
 
 def _figure(value: float | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import typer
+
+PROGRAM = "voice-sculptor"
+_COMMAND = re.compile(rf"(?<![\w./-]){PROGRAM} (?=[a-z-])")
+"""The name in a sentence that tells what to run."""
 
 
 @dataclass
@@ -30,7 +36,7 @@ class Session:
 
     def say(self, message: str) -> None:
         """One line for people, on stderr; stdout belongs to results."""
-        typer.echo(message, err=True)
+        typer.echo(_COMMAND.sub(f"{program()} ", message), err=True)
 
     @contextmanager
     def progress(self) -> Iterator[Callable[[str, float], None]]:
@@ -53,6 +59,11 @@ class Session:
         with Progress(*columns, console=console, transient=True, redirect_stdout=shares_terminal) as bar:
             task = bar.add_task("", total=1.0)
             yield lambda label, fraction: bar.update(task, description=label, completed=fraction)
+
+
+def program() -> str:
+    """How this command line was called: `run.sh` says that it was by it."""
+    return os.environ.get("VOICE_SCULPTOR_PROGRAM") or PROGRAM
 
 
 def language_of(environ: Mapping[str, str]) -> str:
@@ -78,7 +89,10 @@ def print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Non
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*header, box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for index, title in enumerate(header):
+        # What is typed in again, the first column, is never cut short.
+        table.add_column(title, no_wrap=index == 0, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
     Console().print(table)

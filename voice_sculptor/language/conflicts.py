@@ -16,8 +16,8 @@ _AGE_RATIO = 1.25
 _TITLES_ZH = {
     "age": "年龄",
     "gender": "性别",
-    "pitch": "音调",
-    "pitch_variation": "音调变化",
+    "pitch": "音高",
+    "pitch_variation": "语调起伏",
     "volume": "音量",
     "speed": "语速",
     "emotion": "情绪",
@@ -111,6 +111,6 @@ def _conflict(name: str, value: Any, read: Any, words: tuple[str, ...]) -> Notic
         "conflict",
         f"The description says {title} {shown(name, read, 'en')} ({quoted}), "
         f"the control says {shown(name, value, 'en')}: the control wins.",
-        f"描述中的{_TITLES_ZH[name]}是 {shown(name, read, 'zh')}（{quoted_zh}），"
-        f"控制项设为 {shown(name, value, 'zh')}：以控制项为准。",
+        f"描述中的{quoted_zh}表示{_TITLES_ZH[name]}为{shown(name, read, 'zh')}，"
+        f"控制项设为{shown(name, value, 'zh')}，以控制项为准。",
     )

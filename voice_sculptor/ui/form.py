@@ -13,6 +13,9 @@ from voice_sculptor.ui.strings import say
 AUTO = "auto"
 """Value of a widget whose control is unspecified."""
 
+LEVELS = ("pitch", "pitch_variation", "volume")
+"""The controls that are chosen by level."""
+
 RESTING_AGE = 35
 RESTING_SPEED = 1.0
 
@@ -46,16 +49,14 @@ class VoiceFields(NamedTuple):
 
     @classmethod
     def of(cls, description: str, controls: Controls) -> VoiceFields:
-        """The widgets' values for a spec; levels are rounded to the page's five."""
+        """The widgets' values for a spec."""
         emotion = controls.emotion
         return cls(
             description=description,
             gender=controls.gender or AUTO,
             is_age_auto=controls.age is None,
             age=RESTING_AGE if controls.age is None else controls.age,
-            pitch=_level(controls.pitch),
-            pitch_variation=_level(controls.pitch_variation),
-            volume=_level(controls.volume),
+            **{name: _level(getattr(controls, name)) for name in LEVELS},
             is_speed_auto=controls.speed is None,
             speed=RESTING_SPEED if controls.speed is None else controls.speed,
             emotion=emotion.name if emotion else AUTO,
@@ -121,4 +122,4 @@ def _asked(value: Any) -> Any:
 
 
 def _level(value: float | None) -> float | str:
-    return AUTO if value is None else float(round(value))
+    return AUTO if value is None else float(value)

@@ -11,7 +11,7 @@ from voice_sculptor.engines.registry import Choice
 from voice_sculptor.scheduling.governor import HISTORY_S, Look
 from voice_sculptor.scheduling.memory import PARTS
 from voice_sculptor.scheduling.pressure import Thresholds
-from voice_sculptor.ui.render import both, said
+from voice_sculptor.ui.render import both, said, spelled
 from voice_sculptor.ui.strings import say
 
 _WIDTH, _HEIGHT = 120, 20
@@ -95,7 +95,7 @@ def _work(machine: Machine, latest: Look | None) -> str:
         [
             ("queue", said("queue", count=machine.num_waiting)),
             ("running", said("running", count=machine.num_running)),
-            ("rtf", f"RTF <b>{rtf}</b>"),
+            ("rtf", f'<span title="{spelled("rtf")}">RTF <b>{rtf}</b></span>'),
             ("rate", said("per_minute", count=rate)),
             ("engine", f"<b>{escape(info.title)}</b>{state}"),
             ("why", both(choice.reason_en, choice.reason_zh)),

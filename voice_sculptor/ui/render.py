@@ -32,6 +32,11 @@ def said(key: str, **values: object) -> str:
     return both(say(key, "en", **values), say(key, "zh", **values))
 
 
+def spelled(key: str) -> str:
+    """A string of the page in both languages, for an attribute, which cannot follow the page's language."""
+    return escape(" / ".join(say(key, language) for language in ("en", "zh")), quote=True)
+
+
 def header() -> str:
     """Name and tagline."""
     return f'<div class="vs-brand">{MARK}<div><h1>Voice Sculptor</h1><p>{said("tagline")}</p></div></div>'
@@ -39,7 +44,7 @@ def header() -> str:
 
 def warning(notice: Notice) -> str:
     """What the operator must not overlook."""
-    return f'<div class="vs-warning" role="alert">{both(notice.en, notice.zh)}</div>'
+    return f'<div class="vs-operator" role="alert">{both(notice.en, notice.zh)}</div>'
 
 
 def heading(key: str, hint: str | None = None) -> str:
@@ -134,7 +139,8 @@ def card(
         report: HTML of how far it did what was asked.
         rank: Its place among the candidates of its request, from 1; `None` while others are in the making.
     """
-    line = f"<span>{candidate.audio.duration_s:.1f} s</span><span>RTF {candidate.rtf:.2f}</span>"
+    line = f"<span>{candidate.audio.duration_s:.1f} s</span>"
+    line += f'<span title="{spelled("rtf")}">RTF {candidate.rtf:.2f}</span>'
     line += f"<span>{said('seed_used', seed=candidate.seed)}</span>"
     if name := origin(candidate):
         line += f'<span class="vs-origin">{said("from_voice", name=name)}</span>'

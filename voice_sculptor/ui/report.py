@@ -7,7 +7,7 @@ import math
 from voice_sculptor.language.describe import level_words
 from voice_sculptor.obedience import UNITS, Check, Cue, Obedience
 from voice_sculptor.ui.render import both, said
-from voice_sculptor.ui.strings import say
+from voice_sculptor.ui.strings import STRINGS, say
 
 _NEARLY = 0.5
 
@@ -35,8 +35,18 @@ def report(obedience: Obedience) -> str:
     rows = "".join(map(_row, obedience.checks))
     return (
         f'<details class="vs-report"><summary>{head}</summary>'
-        f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table></details>"
+        f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        f"{_notes(obedience)}</details>"
     )
+
+
+def _notes(obedience: Obedience) -> str:
+    """What the figures in the table mean, each once."""
+    measures = dict.fromkeys(cue.measure for check in obedience.checks for cue in check.cues)
+    keys = [f"note_{measure}" for measure in measures]
+    if any(measure != "gender" for measure in measures):
+        keys.insert(0, "note_aim")
+    return f"<ul>{''.join(f'<li>{said(key)}</li>' for key in keys)}</ul>" if keys else ""
 
 
 def _row(check: Check) -> str:
@@ -61,22 +71,31 @@ def _cue(cue: Cue) -> str:
     """What was measured in plain words, and what it should have been."""
     if cue.measure == "gender":
         return said("cue_gender", percent=round(100 * cue.measured))
-    heard = f" {_number(cue.measured)} {UNITS[cue.measure]}".rstrip()
-    names = (say(f"cue_{cue.measure}", language) for language in ("en", "zh"))
-    aims = (say("cue_aim", language, range=_range(cue)) for language in ("en", "zh"))
-    return both(*(name + heard for name in names)) + f" <small>{both(*aims)}</small>"
+    spoken = (
+        f"{say(f'cue_{cue.measure}', lang)} {_number(cue.measured)} {_unit(cue.measure, lang)}".rstrip()
+        for lang in ("en", "zh")
+    )
+    aims = (say("cue_aim", lang, range=_range(cue, lang)) for lang in ("en", "zh"))
+    return f"{both(*spoken)} <small>{both(*aims)}</small>"
 
 
-def _range(cue: Cue) -> str:
+def _unit(measure: str, language: str) -> str:
+    unit = UNITS[measure]
+    return say(f"unit_{unit}", language) if f"unit_{unit}" in STRINGS else unit
+
+
+def _range(cue: Cue, language: str) -> str:
+    low, high = _number(cue.low), _number(cue.high)
     if math.isinf(cue.high):
-        return f"≥ {_number(cue.low)}"
+        return say("range_from", language, low=low)
     if math.isinf(cue.low) or cue.measure == "voiced_share":
-        return f"≤ {_number(cue.high)}"
-    return f"{_number(cue.low)} – {_number(cue.high)}"
+        return say("range_to", language, high=high)
+    return say("range_between", language, low=low, high=high)
 
 
 def _number(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 50 else f"{value:.1f}" if abs(value) >= 2 else f"{value:.2f}"
+    digits = 0 if abs(value) >= 50 else 1 if abs(value) >= 2 else 2
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def _grade(overall: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from voice_sculptor.controls import (
     GENDER_WORDS,
     LEVEL_WORDS,
     SPEED_RANGE,
+    Controls,
 )
 from voice_sculptor.domain import (
     AUDIO_FORMATS,
@@ -23,8 +24,9 @@ from voice_sculptor.domain import (
     PRESET_GROUPS,
     Preset,
 )
+from voice_sculptor.language.describe import level_words
 from voice_sculptor.ui import render
-from voice_sculptor.ui.form import AUTO, VoiceFields
+from voice_sculptor.ui.form import AUTO, LEVELS, VoiceFields
 from voice_sculptor.ui.kept import KeepBar, keep_bar
 from voice_sculptor.ui.labels import Labels, named, titled
 from voice_sculptor.ui.strings import say
@@ -117,7 +119,8 @@ def voice_panel(labels: Labels, presets: Sequence[Preset]) -> VoicePanel:
         gender = _segments(labels, "gender", {key: words[:2] for key, words in GENDER_WORDS.items()})
         age = _dial(labels, "age", *AGE_RANGE_YEARS, step=1)
         pitch, variation, volume = (
-            _segments(labels, name, LEVEL_WORDS[name]) for name in ("pitch", "pitch_variation", "volume")
+            _segments(labels, name, level_words_of(name, [preset.controls for preset in presets]))
+            for name in LEVELS
         )
         speed = _dial(labels, "speed", *SPEED_RANGE, step=0.05)
         emotion = _segments(labels, "emotion", {key: words[:2] for key, words in EMOTION_WORDS.items()})
@@ -237,6 +240,26 @@ def _segments(labels: Labels, name: str, levels: Any) -> Any:
         elem_id=f"vs-{name}",
         elem_classes=["vs-seg", "vs-optional", f"vs-{name}"],
     )
+
+
+def level_words_of(name: str, controls: Iterable[Controls]) -> dict[float, tuple[str, str]]:
+    """The levels of a control with their words, English and Chinese, the lowest first.
+
+    Beside the five there are those that presets ask for, so that nothing is rounded on its way through the page. The
+    style sheet shows one of these only while it is chosen.
+
+    Args:
+        name: One of `LEVELS`.
+        controls: Of the presets.
+    """
+    words = {level: (names[0], names[1]) for level, names in LEVEL_WORDS[name].items()}
+    for value in {each for one in controls if (each := getattr(one, name)) is not None} - words.keys():
+        english, chinese = (level_words(name, value, language) for language in ("en", "zh"))
+        figure = f"{value:+g}".replace("-", "−")
+        # What rounds to one of the five cannot have its name, too.
+        is_taken = any(english == names[0] for names in LEVEL_WORDS[name].values())
+        words[value] = (figure, figure) if is_taken else (english, chinese)
+    return dict(sorted(words.items()))
 
 
 def _dial(labels: Labels, name: str, low: float, high: float, step: float) -> tuple[Any, Any]:
