@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from tests.api.conftest import serving
-from voice_sculptor import errors
+from voice_sculptor import errors, metrics
 from voice_sculptor.api.app import create_app
 from voice_sculptor.api.caller import language_of
 from voice_sculptor.api.errors import headers_of, status_of
 from voice_sculptor.config import Settings
+from voice_sculptor.domain import SynthesisRequest
+from voice_sculptor.engines.base import CandidateFailed
 from voice_sculptor.engines.fake import FakeEngine
 from voice_sculptor.studio import Studio
 
@@ -162,6 +165,44 @@ def test_a_full_queue_and_a_deadline() -> None:
         answer = client.post("/v1/design", json={**slow, "timeout_s": 0.2})
         assert (answer.status_code, error_of(answer)["type"]) == (504, "DeadlineExceeded")
         assert client.post("/v1/tts", json=GOOD).status_code == 200
+
+
+class Refusing(FakeEngine):
+    def synthesize(self, batch: object, is_cancelled: object) -> object:  # type: ignore[override]
+        raise errors.UnsupportedControl("No.", "不。")
+
+
+class Failing(FakeEngine):
+    def synthesize(self, batch: list[SynthesisRequest], is_cancelled: object) -> Iterator[CandidateFailed]:  # type: ignore[override]
+        for request in batch:
+            yield CandidateFailed(request.id, 0, errors.InvalidVoiceFile("No.", "不。"))
+
+
+@pytest.mark.parametrize(
+    ("engine", "asked", "kind"),
+    [
+        (Refusing, GOOD, "UnsupportedControl"),
+        (Failing, GOOD, "InvalidVoiceFile"),
+        (FakeEngine, {"text": "。"}, "EmptyText"),
+        (FakeEngine, {"text": "x", "reference_id": "nobody"}, "UnknownVoice"),
+        (FakeEngine, {"text": 1}, "WrongField"),
+    ],
+)
+def test_an_error_is_counted_once(engine: type[FakeEngine], asked: dict[str, object], kind: str) -> None:
+    counter = metrics.ERRORS.labels(kind)
+    with serving(engine()) as client:
+        before = counter._value.get()
+        assert error_of(client.post("/v1/tts", json=asked))["type"] == kind
+        assert counter._value.get() == before + 1
+
+
+def test_one_error_that_ends_two_requests_is_counted_twice() -> None:
+    error = errors.ShuttingDown()
+    counter = metrics.ERRORS.labels(error.kind)
+    before = counter._value.get()
+    for _ in range(2):
+        metrics.count_error(error)
+    assert counter._value.get() == before + 2
 
 
 class Broken(FakeEngine):
