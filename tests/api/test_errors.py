@@ -124,6 +124,42 @@ def test_what_is_not_there(api: httpx.Client) -> None:
     assert api.post("/health").status_code == 405
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("/v1/audio/speech", {"model": "auto", "input": "x", "voice": 5}, "'voice' must be a string"),
+        ("/v1/audio/speech", {"model": "auto", "input": "x", "voice": ""}, "'voice' must have at least 1"),
+        (
+            "/v1/audio/speech",
+            {"model": "auto", "input": "x", "voice": {"name": "v", "engine": "fake", "state": []}},
+            "'voice.state' must be",
+        ),
+        (
+            "/v1/audio/speech",
+            {
+                "model": "auto",
+                "input": "x",
+                "voice": {"name": "v", "engine": "fake", "state": {}, "seed": -1},
+            },
+            "'voice.seed' must be at least 0",
+        ),
+        ("/v1/tts", {"text": "x", "format": "zip"}, "'format' must be one of"),
+    ],
+)
+def test_a_field_that_may_be_one_of_two_kinds_has_its_own_name(
+    api: httpx.Client, path: str, body: object, said: str
+) -> None:
+    answer = api.post(path, json=body)
+    assert answer.status_code == 400
+    assert said in error_of(answer)["message"]
+
+
+def test_an_option_out_of_range_is_the_callers_fault(api: httpx.Client) -> None:
+    for delay_s in (-1, 1e300, "nan"):
+        answer = api.post("/v1/design", json={**GOOD, "options": {"step_delay_s": delay_s}})
+        assert (answer.status_code, error_of(answer)["type"]) == (400, "InvalidRequest")
+
+
 def test_an_unknown_model_is_not_replaced(api: httpx.Client) -> None:
     answer = api.post("/v1/audio/speech", json={"model": "gpt-5", "input": "x", "voice": "fake_low"})
     assert answer.status_code == 404
