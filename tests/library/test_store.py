@@ -481,8 +481,7 @@ def test_two_processes_on_one_library(tmp_path: Path, root: Path) -> None:
 
 
 def test_what_went_wrong_is_said_and_not_that_it_could_not_be_undone(tmp_path: Path) -> None:
+    error = peewee.OperationalError("cannot rollback - no transaction is active")
+    error.__context__ = peewee.OperationalError("database or disk is full")
     with pytest.raises(LibraryError, match="disk is full"), explained(tmp_path):
-        try:
-            raise peewee.OperationalError("database or disk is full")
-        except peewee.OperationalError:
-            raise peewee.OperationalError("cannot rollback - no transaction is active")  # noqa: B904
+        raise error
