@@ -95,3 +95,32 @@ def test_both_languages() -> None:
 
 def test_a_clip_knows_its_length() -> None:
     assert AudioClip(np.zeros(24_000, np.float32), 16_000).duration_s == 1.5
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"x": float("inf")},
+        {"x": [float("nan")]},
+        {"x": object()},
+        {"x": "\ud800"},
+        {"x": [[[1, {"y": b""}]]]},
+    ],
+)
+def test_the_state_of_a_voice_is_plain_json(state: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match="is not plain JSON"):
+        Voice(name="v", engine="fake", state=state)
+
+
+def test_the_state_of_a_voice_is_not_nested_without_end() -> None:
+    for num_levels, is_fine in ((30, True), (33, False), (100_000, False)):
+        state: dict[str, object] = {}
+        for _ in range(num_levels):
+            state = {"x": state}
+        if is_fine:
+            Voice(name="v", engine="fake", state=state)
+        else:
+            with pytest.raises(ValidationError, match="nested too deeply"):
+                Voice(name="v", engine="fake", state=state)
+        while state:  # A chain this long is not taken apart by itself.
+            state = state["x"]  # type: ignore[assignment]

@@ -25,6 +25,7 @@ from voice_sculptor.errors import (
     InvalidRequest,
     InvalidVoiceFile,
     QueueFull,
+    RunawayOutput,
     SynthesisFailed,
     TextTooLong,
     UnknownVoice,
@@ -262,7 +263,7 @@ def test_cancelling_from_another_thread(studio: Studio) -> None:
 
 
 class Odd(FakeEngine):
-    """Says that candidates are done without having spoken, or with nothing in it."""
+    """Says that candidates are done without having spoken, or with nothing in it, or nothing that can be heard."""
 
     def synthesize(
         self, batch: Sequence[SynthesisRequest], is_cancelled: Callable[[str], bool]
@@ -273,14 +274,17 @@ class Odd(FakeEngine):
         yield CandidateDone(name, 1, {})
         yield AudioChunk(name, 2, np.full(1600, 0.1, np.float32), 1.0)
         yield CandidateDone(name, 2, {"f0_hz": 1.0})
+        yield AudioChunk(name, 3, np.full(16_000, 1e-5, np.float32), 1.0)
+        yield CandidateDone(name, 3, {"f0_hz": 1.0})
 
 
 def test_a_candidate_without_audio_fails_alone() -> None:
     with Studio(load_settings(), Odd()) as studio:
-        events = list(studio.design("hello", VoiceSpec(), num_candidates=3))
+        events = list(studio.design("hello", VoiceSpec(), num_candidates=4))
     failed = [event for event in events if isinstance(event, Failed)]
     assert [(event.index, type(event.error)) for event in failed] == [
         (0, SynthesisFailed),
         (1, SynthesisFailed),
+        (3, RunawayOutput),
     ]
     assert [one.index for one in candidates(iter(events))] == [2]

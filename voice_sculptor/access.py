@@ -19,6 +19,7 @@ HASH_PREFIX = "sha256:"
 MIN_KEY_CHARS = 8
 
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?")
 _ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*/?")
 
 
@@ -77,6 +78,41 @@ def networks(given: tuple[str, ...]) -> tuple[str, ...]:
         ValueError: One is neither.
     """
     return tuple(str(ipaddress.ip_network(each, strict=False)) for each in given)
+
+
+def hosts(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Names and addresses in lower case, or `*`; brackets around an IPv6 address go.
+
+    Raises:
+        ValueError: One has a scheme, a port or a path.
+    """
+    kept = tuple(each.lower().removeprefix("[").removesuffix("]").removesuffix(".") for each in given)
+    for each in kept:
+        if each != "*" and not _HOST.fullmatch(each):
+            try:
+                ipaddress.ip_address(each)
+            except ValueError:
+                raise ValueError("a host is a name or an address alone, e.g. studio.example.org") from None
+    return kept
+
+
+def host_in(header: str) -> str:
+    """The host of a `Host` header as `hosts` spells it, without its port; empty where it is none."""
+    host, _, port = header.strip().lower().rpartition(":")
+    if not host or port.endswith("]"):
+        host = header.strip().lower()
+    try:
+        return hosts((host,))[0]
+    except ValueError:
+        return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address is always this machine, whoever asks."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def origins(given: tuple[str, ...]) -> tuple[str, ...]:

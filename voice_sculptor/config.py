@@ -97,6 +97,8 @@ class Settings(BaseSettings):
         api_keys_file: More of them, one a line.
         page_login: Logins of the page, `USER:PASSWORD` or `USER:sha256:…`; kept as the latter. None leaves it open.
         allow_ip: Networks whose clients are answered; none answers all.
+        allow_hosts: Names by which the server may be called; `*` for any. None is the loopback names where it listens
+            there, has no login and no trusted proxy, and else any.
         trusted_proxies: Networks of proxies whose `X-Forwarded-…` headers count.
         cors_origins: Origins of other sites whose scripts may read answers; none is the safe default.
         rate_limit: Requests a minute that one client may start; `None` for any number.
@@ -148,6 +150,7 @@ class Settings(BaseSettings):
     api_keys_file: Path | None = None
     page_login: Annotated[Listed, AfterValidator(access.hashed_logins)] = ()
     allow_ip: Annotated[Listed, AfterValidator(access.networks)] = ()
+    allow_hosts: Annotated[Listed, AfterValidator(access.hosts)] = ()
     trusted_proxies: Annotated[Listed, AfterValidator(access.networks)] = ()
     cors_origins: Annotated[Listed, AfterValidator(access.origins)] = ()
     rate_limit: int | None = Field(None, ge=1, le=1_000_000)

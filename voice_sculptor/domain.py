@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from voice_sculptor.controls import Controls
 from voice_sculptor.timbre import Timbre
@@ -81,6 +82,28 @@ class Preset(_Frozen):
     text: Bilingual
 
 
+_STATE_DEPTH = 32
+
+
+def _plain_json(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    level: list[Any] = [state]
+    for _ in range(_STATE_DEPTH):
+        level = [inner for each in level for inner in _inside(each)]
+    if level:
+        raise ValueError("is nested too deeply")
+    try:
+        json.dumps(dict(state), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise ValueError("is not plain JSON") from error
+    return state
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
+
+
 class Voice(_Frozen):
     """A kept voice: speaks any text with the same timbre, in the engine that made it.
 
@@ -97,7 +120,7 @@ class Voice(_Frozen):
     format: Literal["voice-sculptor/voice@1"] = "voice-sculptor/voice@1"
     name: Annotated[str, Field(min_length=1, max_length=120)]
     engine: Annotated[str, Field(min_length=1)]
-    state: Mapping[str, Any]
+    state: Annotated[Mapping[str, Any], AfterValidator(_plain_json)]
     controls: Controls = Controls()
     description: str = ""
     seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = 0

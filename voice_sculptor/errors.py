@@ -48,6 +48,9 @@ class VoiceSculptorError(Exception):
         zh: The same in Chinese.
         fix_en: What to do about it, English; may be empty where `en` says it all.
         fix_zh: The same in Chinese.
+
+    Attributes:
+        was_counted: Whether it is in the metrics.
     """
 
     exit_code: ClassVar[int] = 1
@@ -59,6 +62,7 @@ class VoiceSculptorError(Exception):
         self.zh = zh
         self.fix_en = fix_en
         self.fix_zh = fix_zh
+        self.was_counted = False
 
     def message(self, language: str = "en") -> str:
         """The sentence and its remedy.

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from voice_sculptor.errors import VoiceSculptorError
+
 REGISTRY = CollectorRegistry()
 """This project's series; the process-wide default registry is left to whoever embeds the studio."""
 
@@ -70,3 +72,9 @@ BATCH_LIMIT = Gauge(
 CACHE = Counter(
     "cache_lookups", "Lookups in caches", ("cache", "result"), namespace=_PREFIX, registry=REGISTRY
 )
+
+
+def count_error(error: VoiceSculptorError) -> None:
+    """Count an error that answers a request; one may answer several. `was_counted` tells whoever answers later."""
+    ERRORS.labels(error.kind).inc()
+    error.was_counted = True

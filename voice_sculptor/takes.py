@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from voice_sculptor.domain import AudioClip, Candidate, SynthesisRequest, Voice
 from voice_sculptor.engines.base import AudioChunk, CandidateDone
-from voice_sculptor.errors import SynthesisFailed
+from voice_sculptor.errors import RunawayOutput, SynthesisFailed
 from voice_sculptor.events import Failed, Preview, Ready
 from voice_sculptor.language.script import has_han
 from voice_sculptor.language.syllables import count_syllables
@@ -17,6 +17,9 @@ from voice_sculptor.obedience import judge
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_SILENT_DBFS = -70.0
 
 
 @dataclass
@@ -53,19 +56,23 @@ class Take:
         return Preview(chunk.index, apply_gain(clip, self.gain_db), chunk.fraction)
 
     def finish(self, done: CandidateDone) -> Ready | Failed:
-        """Level, measure and judge the whole."""
-        if not any(map(len, self.chunks)):
-            return Failed(done.index, _no_audio())
-        return Ready(self._candidate(done), done.notices)
-
-    def _candidate(self, done: CandidateDone) -> Candidate:
+        """Level, measure and judge the whole; what cannot be heard is not delivered as good."""
         import numpy as np
 
+        from voice_sculptor.audio.loudness import rms_dbfs
+
+        if not any(map(len, self.chunks)):
+            return Failed(done.index, _no_audio())
+        natural = AudioClip(np.concatenate(self.chunks), self.sample_rate)
+        if rms_dbfs(natural) < _SILENT_DBFS:
+            return Failed(done.index, _silent())
+        return Ready(self._candidate(done, natural), done.notices)
+
+    def _candidate(self, done: CandidateDone, natural: AudioClip) -> Candidate:
         from voice_sculptor.audio.loudness import level
         from voice_sculptor.audio.measure import measure
 
         request = self.request
-        natural = AudioClip(np.concatenate(self.chunks), self.sample_rate)
         seed = request.seeds[done.index]
         voice = request.voice or Voice(
             name=f"voice-{seed}",
@@ -117,3 +124,7 @@ def _no_audio() -> SynthesisFailed:
         fix_en="Change the text, or try another seed.",
         fix_zh="请修改文本，或换一个种子。",
     )
+
+
+def _silent() -> RunawayOutput:
+    return RunawayOutput("it made nothing but silence", "只生成了静音")

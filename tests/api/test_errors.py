@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from tests.api.conftest import serving
-from voice_sculptor import errors
+from voice_sculptor import errors, metrics
 from voice_sculptor.api.app import create_app
 from voice_sculptor.api.caller import language_of
 from voice_sculptor.api.errors import headers_of, status_of
 from voice_sculptor.config import Settings
+from voice_sculptor.domain import SynthesisRequest
+from voice_sculptor.engines.base import CandidateFailed
 from voice_sculptor.engines.fake import FakeEngine
 from voice_sculptor.studio import Studio
 
@@ -127,6 +130,42 @@ def test_what_is_not_there(api: httpx.Client) -> None:
     assert api.post("/health").status_code == 405
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("/v1/audio/speech", {"model": "auto", "input": "x", "voice": 5}, "'voice' must be a string"),
+        ("/v1/audio/speech", {"model": "auto", "input": "x", "voice": ""}, "'voice' must have at least 1"),
+        (
+            "/v1/audio/speech",
+            {"model": "auto", "input": "x", "voice": {"name": "v", "engine": "fake", "state": []}},
+            "'voice.state' must be",
+        ),
+        (
+            "/v1/audio/speech",
+            {
+                "model": "auto",
+                "input": "x",
+                "voice": {"name": "v", "engine": "fake", "state": {}, "seed": -1},
+            },
+            "'voice.seed' must be at least 0",
+        ),
+        ("/v1/tts", {"text": "x", "format": "zip"}, "'format' must be one of"),
+    ],
+)
+def test_a_field_that_may_be_one_of_two_kinds_has_its_own_name(
+    api: httpx.Client, path: str, body: object, said: str
+) -> None:
+    answer = api.post(path, json=body)
+    assert answer.status_code == 400
+    assert said in error_of(answer)["message"]
+
+
+def test_an_option_out_of_range_is_the_callers_fault(api: httpx.Client) -> None:
+    for delay_s in (-1, 1e300, "nan"):
+        answer = api.post("/v1/design", json={**GOOD, "options": {"step_delay_s": delay_s}})
+        assert (answer.status_code, error_of(answer)["type"]) == (400, "InvalidRequest")
+
+
 def test_an_unknown_model_is_not_replaced(api: httpx.Client) -> None:
     answer = api.post("/v1/audio/speech", json={"model": "gpt-5", "input": "x", "voice": "fake_low"})
     assert answer.status_code == 404
@@ -168,6 +207,44 @@ def test_a_full_queue_and_a_deadline() -> None:
         answer = client.post("/v1/design", json={**slow, "timeout_s": 0.2})
         assert (answer.status_code, error_of(answer)["type"]) == (504, "DeadlineExceeded")
         assert client.post("/v1/tts", json=GOOD).status_code == 200
+
+
+class Refusing(FakeEngine):
+    def synthesize(self, batch: object, is_cancelled: object) -> object:  # type: ignore[override]
+        raise errors.UnsupportedControl("No.", "不。")
+
+
+class Failing(FakeEngine):
+    def synthesize(self, batch: list[SynthesisRequest], is_cancelled: object) -> Iterator[CandidateFailed]:  # type: ignore[override]
+        for request in batch:
+            yield CandidateFailed(request.id, 0, errors.InvalidVoiceFile("No.", "不。"))
+
+
+@pytest.mark.parametrize(
+    ("engine", "asked", "kind"),
+    [
+        (Refusing, GOOD, "UnsupportedControl"),
+        (Failing, GOOD, "InvalidVoiceFile"),
+        (FakeEngine, {"text": "。"}, "EmptyText"),
+        (FakeEngine, {"text": "x", "reference_id": "nobody"}, "UnknownVoice"),
+        (FakeEngine, {"text": 1}, "WrongField"),
+    ],
+)
+def test_an_error_is_counted_once(engine: type[FakeEngine], asked: dict[str, object], kind: str) -> None:
+    counter = metrics.ERRORS.labels(kind)
+    with serving(engine()) as client:
+        before = counter._value.get()
+        assert error_of(client.post("/v1/tts", json=asked))["type"] == kind
+        assert counter._value.get() == before + 1
+
+
+def test_one_error_that_ends_two_requests_is_counted_twice() -> None:
+    error = errors.ShuttingDown()
+    counter = metrics.ERRORS.labels(error.kind)
+    before = counter._value.get()
+    for _ in range(2):
+        metrics.count_error(error)
+    assert counter._value.get() == before + 2
 
 
 class Broken(FakeEngine):

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import gc
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 import httpx
@@ -44,6 +45,8 @@ def test_keys_are_kept_as_hashes_only() -> None:
         ("page_login", "nopassword"),
         ("allow_ip", "10.0.0"),
         ("trusted_proxies", "proxy.example.org"),
+        ("allow_hosts", "https://example.org"),
+        ("allow_hosts", "example.org:80"),
         ("cors_origins", "example.org"),
         ("root_path", "voice"),
         ("rate_limit", "0"),
@@ -110,6 +113,65 @@ def test_only_listed_networks_are_answered() -> None:
         assert forged.status_code == 403
     with serving(allow_ip=("127.0.0.0/8",)) as client:
         assert client.get("/health").status_code == 200
+
+
+OWN_NAMES = ("localhost", "LOCALHOST:7860", "127.0.0.1:1", "[::1]:7860", "[::1]", "localhost.", "a.localhost")
+OTHER_NAMES = (
+    "rebound.example",
+    "rebound.example:7860",
+    "localhost.example",
+    "127.0.0.1.example",
+    "10.0.0.1",
+    "x y",
+)
+
+
+def statuses_by_name(client: httpx.Client, names: Iterable[str], path: str = "/health") -> set[int]:
+    return {client.get(path, headers={"Host": name}).status_code for name in names}
+
+
+@pytest.mark.parametrize("path", ["/health", "/v1/voices", "/openapi.json", "/nothing"])
+def test_a_private_server_answers_to_its_own_names_only(api: httpx.Client, path: str) -> None:
+    assert 403 not in statuses_by_name(api, OWN_NAMES, path)
+    assert statuses_by_name(api, OTHER_NAMES, path) == {403}
+    refused = api.get(path, headers={"Host": "rebound.example:7860"}).json()["error"]
+    assert refused["type"] == "ForbiddenHost"
+    assert "rebound.example:7860" in refused["message"]
+    assert "allow_hosts" in refused["fix"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"page_login": ("ann:password-1",)},
+        {"trusted_proxies": ("127.0.0.1",)},
+        {"allow_hosts": ("*",)},
+        {"allow_hosts": ("rebound.example",)},
+    ],
+)
+def test_other_names_where_that_is_safe_or_asked_for(given: dict[str, tuple[str, ...]]) -> None:
+    with serving(**given) as client:
+        assert statuses_by_name(client, ("rebound.example:7860", "Rebound.Example.")) == {200}
+
+
+def test_a_list_of_names_is_strict_wherever_the_server_is() -> None:
+    with serving(allow_hosts=("studio.lan", "[2001:db8::1]"), trusted_proxies=("127.0.0.1",)) as client:
+        assert statuses_by_name(client, ("studio.lan", "[2001:db8::1]:80", "localhost")) == {200}
+        assert statuses_by_name(client, ("rebound.example", "[2001:db8::2]")) == {403}
+
+
+def test_keys_of_the_api_do_not_make_the_page_safe() -> None:
+    with serving(api_keys=(KEY,)) as client:
+        assert client.get("/health", headers={"Host": "rebound.example"}).status_code == 403
+
+
+def test_a_caller_without_a_host_is_no_browser(api: httpx.Client) -> None:
+    import socket
+
+    with socket.create_connection((api.base_url.host, api.base_url.port)) as caller:
+        caller.settimeout(5)
+        caller.sendall(b"GET /health HTTP/1.0\r\n\r\n")
+        assert caller.recv(4096).split()[1] == b"200"
 
 
 def test_a_trusted_proxy_names_the_client() -> None:
@@ -187,7 +249,9 @@ def test_an_odd_length_is_refused(length: str) -> None:
         socket.create_connection((client.base_url.host, client.base_url.port)) as caller,
     ):
         caller.settimeout(5)
-        caller.sendall(f"POST /v1/tts HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode())
+        caller.sendall(
+            f"POST /v1/tts HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n".encode()
+        )
         status = int(caller.recv(4096).split()[1])
     assert status in (400, 413)
 
@@ -199,7 +263,7 @@ def test_answers_cannot_be_taken_for_something_else(api: httpx.Client) -> None:
 def test_the_page_believes_no_stranger_either() -> None:
     from voice_sculptor.ui.server import running
 
-    settings = Settings(engine="fake", port=free_port(), preload=False)
+    settings = Settings(engine="fake", port=free_port(), preload=False, allow_hosts=("studio.lan",))
     with warnings.catch_warnings():
         # Gradio leaves event loops to the garbage collector.
         warnings.simplefilter("ignore", ResourceWarning)
@@ -210,7 +274,10 @@ def test_the_page_believes_no_stranger_either() -> None:
             forged = {"X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
             assert "evil.example" not in client.get("/config", headers=forged).text
             crossing = client.get("/config", headers={"Host": "studio.lan", "Origin": "https://evil.example"})
+            assert crossing.status_code == 200
             assert "access-control-allow-origin" not in crossing.headers
+            rebound = client.get("/", headers={"Host": "rebound.example"})
+            assert (rebound.status_code, rebound.json()["error"]["type"]) == (403, "ForbiddenHost")
         asyncio.set_event_loop(None)
         gc.collect()
 

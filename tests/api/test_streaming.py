@@ -115,7 +115,7 @@ def test_who_leaves_cancels_within_a_step(path: str, body: dict[str, object], re
     with serving(engine) as client:
         content = json.dumps(body).encode()
         head = (
-            f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(content)}\r\n\r\n"
         )
         with socket.create_connection((client.base_url.host, client.base_url.port)) as caller:

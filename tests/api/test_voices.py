@@ -63,6 +63,9 @@ def test_asking_makes_no_library(tmp_path: Path) -> None:
         ("a", "no object"),
         ("a", {"x": float("nan")}),
         ("a", {"x": "\ud800"}),
+        ("a", {"\ud800": 1}),
+        ("a", {"x": json.loads("[" * 40 + "]" * 40)}),
+        ("a", json.loads('{"x":' * 900 + "{}" + "}" * 900)),
     ],
 )
 def test_a_voice_that_cannot_be_kept(tmp_path: Path, name: str, state: object) -> None:
@@ -71,6 +74,7 @@ def test_a_voice_that_cannot_be_kept(tmp_path: Path, name: str, state: object) -
         answer = client.post("/v1/voices", content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code == 400
         assert answer.json()["error"]["message"]
+        assert ("nested too deeply" in answer.text) is ("[[[" in body or '{"x": {"x"' in body)
         assert client.get("/v1/voices").json()["kept"] == []
 
 

@@ -21,7 +21,7 @@ from hypothesis.extra import numpy as hnp
 from voice_sculptor.audio import containers
 from voice_sculptor.audio import io as audio_io
 from voice_sculptor.domain import AUDIO_FORMATS, AudioClip, AudioFormat
-from voice_sculptor.errors import InvalidRequest, OutputError
+from voice_sculptor.errors import InvalidAudio, InvalidRequest, OutputError
 
 RATE = 24_000
 LOSSLESS: tuple[AudioFormat, ...] = ("wav", "flac")
@@ -306,3 +306,30 @@ def test_resampling_keeps_duration_level_and_range(sample_rate: int) -> None:
 def test_every_format_has_a_type_and_a_suffix() -> None:
     assert set(audio_io.MIME_TYPES) == set(audio_io.SUFFIXES) == set(AUDIO_FORMATS)
     assert audio_io.MIME_TYPES["wav"] == "audio/wav"
+
+
+@pytest.mark.parametrize("rate_hz", [1, 100, 3_999, 768_001, 2**31 - 1])
+def test_an_odd_rate_is_a_sentence(rate_hz: int) -> None:
+    data = bytearray(audio_io.encode(tone(0.1), "wav"))
+    data[24:28] = rate_hz.to_bytes(4, "little")
+    with pytest.raises(InvalidAudio, match=f"odd rate, {rate_hz} Hz"):
+        audio_io.decode(bytes(data))
+
+
+def test_many_channels_are_mixed_a_block_at_a_time() -> None:
+    buffer = io.BytesIO()
+    sound = np.repeat(tone(8.0).samples[:, None], 8, axis=1) * np.linspace(0.0, 1.0, 8, dtype=np.float32)
+    sf.write(buffer, sound, RATE, format="WAV", subtype="FLOAT")
+    clip = audio_io.decode(buffer.getvalue())
+    assert clip.samples == pytest.approx(tone(8.0).samples * 0.5, abs=1e-6)
+    with pytest.raises(InvalidAudio, match=r"longer than 7\.5 seconds"):
+        audio_io.decode(buffer.getvalue(), 7.5)
+
+
+def test_a_file_without_end_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audio_io, "_MAX_DECODE_BYTES", 100_000)
+    with pytest.raises(InvalidAudio, match="larger than"):
+        audio_io.decode(Path("/dev/zero"))
+    path = tmp_path / "a.wav"
+    audio_io.write(tone(0.5), path)
+    assert audio_io.decode(path).duration_s == pytest.approx(0.5)

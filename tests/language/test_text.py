@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.timing import growth
-from voice_sculptor.language.text import clean, normalize, runs_of, speakable
+from voice_sculptor.language.text import clean, normalize, runs_of, speakable, split
 
 CHINESE = {
     "今天是2025-09-28": "今天是二零二五年九月二十八日",
@@ -192,3 +193,28 @@ def test_any_text_becomes_words(text: str) -> None:
 def test_long_text_takes_linear_time(piece: str) -> None:
     text = piece * 16_000
     assert growth(lambda num_chars: normalize(text[:num_chars]), 4_000) < 9
+
+
+@pytest.mark.parametrize("before", ["不要", "a "])
+@pytest.mark.parametrize(
+    "piece", ["9", "00", "٣", "①", ".", ",", "!", "1,", "1,000,", "9 ", "-1", "$1,", "a-1"]
+)
+def test_what_nobody_writes_takes_linear_time_too(before: str, piece: str) -> None:
+    def read(num_chars: int) -> None:
+        split(normalize(f"{before}{(piece * num_chars)[:num_chars]}a").spoken)
+
+    assert growth(read, 1_500, times=2) < 9
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_number_without_end_is_read_digit_by_digit(language: Literal["zh", "en"]) -> None:
+    for num_digits in range(36, 130):
+        spoken = normalize("7" * num_digits, language).spoken
+        assert spoken.count("七" if language == "zh" else "seven") == num_digits
+        assert set(spoken) <= set("七，, " if language == "zh" else "seven, ")
+
+
+def test_a_sentence_without_end_loses_nothing() -> None:
+    words = [f"word{chr(97 + number % 26)}" for number in range(2_000)]
+    assert normalize(" ".join(words) + " 12%").spoken.split() == [*words, "twelve", "percent"]
+    assert normalize("中文" * 2_000 + "12%").spoken == "中文" * 2_000 + "百分之十二"

@@ -15,6 +15,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
+import peewee
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +34,7 @@ from voice_sculptor.errors import (
 from voice_sculptor.library.audio_store import ORPHAN_AGE_S
 from voice_sculptor.library.names import MAX_NAME_CHARS, checked, folded
 from voice_sculptor.library.records import Limits
-from voice_sculptor.library.schema import DATABASE
+from voice_sculptor.library.schema import DATABASE, explained
 from voice_sculptor.library.store import Library
 
 DAY_S = 86_400.0
@@ -477,3 +478,10 @@ def test_two_processes_on_one_library(tmp_path: Path, root: Path) -> None:
         for recording in library.recordings():
             assert library.audio(recording.audio).is_file()
     assert faults(tmp_path) == []
+
+
+def test_what_went_wrong_is_said_and_not_that_it_could_not_be_undone(tmp_path: Path) -> None:
+    error = peewee.OperationalError("cannot rollback - no transaction is active")
+    error.__context__ = peewee.OperationalError("database or disk is full")
+    with pytest.raises(LibraryError, match="disk is full"), explained(tmp_path):
+        raise error

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from voice_sculptor import metrics
 from voice_sculptor.api.caller import Caller, caller_of
 from voice_sculptor.api.errors import body_of, headers_of, status_of
-from voice_sculptor.errors import Cancelled, InvalidRequest, InvalidVoiceFile, VoiceSculptorError
+from voice_sculptor.errors import Cancelled, VoiceSculptorError
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -40,10 +40,9 @@ class Json(Response):
 
 
 def error_answer(error: VoiceSculptorError, caller: Caller) -> Json:
-    """An error as its answer; what never came to the worker, which counts its own, is counted here."""
-    is_ours = type(error).__module__.startswith("voice_sculptor.api.")
-    if is_ours or (isinstance(error, InvalidRequest) and not isinstance(error, InvalidVoiceFile)):
-        metrics.ERRORS.labels(error.kind).inc()
+    """An error as its answer; what the worker did not answer, which counts its own, is counted here."""
+    if not error.was_counted and not isinstance(error, Cancelled):
+        metrics.count_error(error)
     return Json(
         body_of(error, caller.language, caller.request_id),
         status_of(error),

@@ -78,6 +78,22 @@ class ForbiddenAddress(VoiceSculptorError):
         )
 
 
+class ForbiddenHost(VoiceSculptorError):
+    """The server was called by a name that is not its own.
+
+    Args:
+        host: As it was called, from the header `Host`.
+    """
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"This server does not answer to the name {host!r}.",
+            f"此服务器不以 {host!r} 这一名称提供服务。",
+            fix_en="Open it as localhost, or have the operator add the name to allow_hosts.",
+            fix_zh="请用 localhost 打开，或由管理员将该名称加入 allow_hosts。",
+        )
+
+
 class TooManyRequests(CapacityError):
     """One client asks too often.
 
@@ -159,6 +175,7 @@ STATUSES: dict[type[VoiceSculptorError], int] = {
     BodyTooLarge: 413,
     MissingKey: 401,
     ForbiddenAddress: 403,
+    ForbiddenHost: 403,
     TooManyRequests: 429,
     InternalError: 500,
 }

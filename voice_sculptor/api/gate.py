@@ -55,6 +55,9 @@ class Gate:
     def _check(self, scope: Scope, caller: Caller) -> None:
         headers = dict(scope["headers"])
         self._guard.check_address(caller.client)
+        for name, value in scope["headers"]:
+            if name == b"host":
+                self._guard.check_host(value.decode("latin-1"))
         path = scope["path"]
         if self._root_path and path.startswith(f"{self._root_path}/"):
             path = path.removeprefix(self._root_path)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from voice_sculptor import access
-from voice_sculptor.api.errors import ForbiddenAddress, MissingKey, TooManyRequests
+from voice_sculptor.api.errors import ForbiddenAddress, ForbiddenHost, MissingKey, TooManyRequests
 
 if TYPE_CHECKING:
     from voice_sculptor.api.caller import Caller
@@ -35,6 +35,10 @@ class Guard:
         self._keys = (*settings.api_keys, *access.keys_in(settings.api_keys_file))
         self._logins = settings.page_login
         self._networks = tuple(map(ipaddress.ip_network, settings.allow_ip))
+        self._hosts = settings.allow_hosts
+        self._is_private = (
+            access.is_loopback(settings.host) and not settings.page_login and not settings.trusted_proxies
+        )
         self._rates = Rates(settings.rate_limit, clock) if settings.rate_limit else None
         self._tries = Rates(_LOGINS_A_MINUTE, clock)
 
@@ -58,6 +62,22 @@ class Guard:
         mapped = getattr(ip, "ipv4_mapped", None)
         if not any((mapped or ip) in network for network in self._networks):
             raise ForbiddenAddress
+
+    def check_host(self, header: str) -> None:
+        """Let a request in or not by the name that the server was called by.
+
+        A server that asks for no login relies on being reached from this machine alone. A page of another site can get
+        around that: its own name is made to lead here, and the browser then takes the two for one site. So without a
+        list such a server answers to its loopback names alone.
+
+        Raises:
+            ForbiddenHost: It is none of them.
+        """
+        host = access.host_in(header)
+        if (not self._hosts and not self._is_private) or access.is_loopback(host):
+            return
+        if host not in self._hosts and "*" not in self._hosts:
+            raise ForbiddenHost(header[:100])
 
     def check_key(self, headers: Mapping[bytes, bytes], caller: Caller) -> None:
         """Ask for a key or a login where there are any; turns and rates then go by it.

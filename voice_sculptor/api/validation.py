@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
@@ -53,9 +54,13 @@ def wrong_field(errors: Sequence[Mapping[str, Any]], model: type[BaseModel] | No
         errors: As in `ValidationError.errors()` and FastAPI's `RequestValidationError.errors()`.
         model: What the body should have been; its fields are named where one is unknown.
     """
-    # Of the members of a union each has its fault; that of an unknown or missing name says most.
-    first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
-    kind, loc = first["type"], [str(part) for part in first["loc"]]
+    # Of the members of a union each has its fault; that of an unknown or missing name says most, then the deepest.
+    first = next((each for each in errors if each["type"] == "extra_forbidden"), None)
+    first = first or _deepest(errors)
+    *above, last = (str(part) for part in first["loc"]) if first["loc"] else ("",)
+    kind = first["type"]
+    is_shown = kind in ("extra_forbidden", "json_invalid") or not _is_member(last)
+    loc = [part for part in above if not _is_member(part)] + ([last] if last and is_shown else [])
     if loc and loc[0] in _PARTS:
         loc = loc[1:]
     if kind == "json_invalid":
@@ -81,6 +86,22 @@ def wrong_field(errors: Sequence[Mapping[str, Any]], model: type[BaseModel] | No
     en = en.format_map(figures) if en else f"is wrong: {said}"
     zh = zh.format_map(figures) if zh else f"有误：{said}"
     return WrongField(f"The field {name!r} {en}.", f"字段 {name!r} {zh}。")
+
+
+def _deepest(errors: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The first fault, or where it is in a union, the one that lies deepest in the same."""
+    loc = errors[0]["loc"]
+    depth = next((depth for depth, part in enumerate(loc) if _is_member(str(part))), None)
+    if depth is None:
+        return errors[0]
+    return max(
+        (each for each in errors if each["loc"][:depth] == loc[:depth]), key=lambda each: len(each["loc"])
+    )
+
+
+def _is_member(part: str) -> bool:
+    """Whether a part of a place names a union's member: `Voice`, `constrained-str`, `literal['wav',…]`."""
+    return re.fullmatch(r"[a-z0-9_]*", part) is None
 
 
 def _unknown(loc: Sequence[str], name: str, valid: Sequence[str]) -> InvalidRequest:

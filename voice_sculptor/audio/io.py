@@ -78,6 +78,10 @@ _MP3_KBPS = 128
 _MP3_RANGES_KBPS = ((32000, 320, 32), (16000, 160, 8), (0, 64, 8))
 
 MAX_DECODE_S = 3600.0
+_MAX_DECODE_BYTES = 1_500_000_000
+_MAX_DECODE_SAMPLES = 3600 * 48_000
+_DECODE_RATES_HZ = (4_000, 768_000)
+_BLOCK_FRAMES = 65_536
 MAX_TAG_BYTES = 30_000
 """What the first page of an Ogg stream surely takes."""
 
@@ -185,31 +189,57 @@ def decode(source: Path | str | bytes, max_duration_s: float = MAX_DECODE_S) -> 
         float32 `[num_samples]` at the file's own sample rate, at least one sample.
 
     Raises:
-        InvalidAudio: Missing, empty, no audio, too long, or NaN or infinity in it.
+        InvalidAudio: Missing, empty, no audio, too long or large, of an odd rate, or NaN or infinity in it.
     """
     import soundfile as sf
 
     name = "" if isinstance(source, bytes) else Path(source).name
     try:
-        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+        data = source if isinstance(source, bytes) else _content(Path(source))
         with sf.SoundFile(io.BytesIO(data)) as file:
             sample_rate: int = file.samplerate
+            low_hz, high_hz = _DECODE_RATES_HZ
+            if not low_hz <= sample_rate <= high_hz:
+                raise _unreadable(name, f"has an odd rate, {sample_rate} Hz", f"采样率异常：{sample_rate} Hz")
             # A header may claim any length: read at most one sample more than is accepted.
-            limit = int(max_duration_s * sample_rate)
-            channels: NDArray[np.float32] = file.read(limit + 1, dtype="float32", always_2d=True)
+            limit = min(int(max_duration_s * sample_rate), _MAX_DECODE_SAMPLES)
+            samples = _mono(file, limit + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
         raise _unreadable(name, f"cannot be read ({reason})", f"无法读取（{reason}）") from error
     except (sf.LibsndfileError, TypeError) as error:
         raise _unreadable(name, "is damaged or not an audio file", "已损坏或不是音频文件") from error
-    if len(channels) == 0:
+    if len(samples) == 0:
         raise _unreadable(name, "holds no audio", "没有声音内容")
-    if len(channels) > limit:
-        raise _unreadable(name, f"is longer than {max_duration_s:g} seconds", f"超过了 {max_duration_s:g} 秒")
-    samples = channels.mean(axis=1, dtype=np.float32)
+    if len(samples) > limit:
+        most_s = limit / sample_rate
+        raise _unreadable(name, f"is longer than {most_s:g} seconds", f"超过了 {most_s:g} 秒")
     if not np.isfinite(samples).all():
         raise _unreadable(name, "holds invalid samples (NaN or infinity)", "含有无效采样（NaN 或无穷大）")
     return AudioClip(np.clip(samples, -1.0, 1.0), sample_rate)
+
+
+def _content(path: Path) -> bytes:
+    """A file whole; of one that has no end, such as a device, no more than is accepted."""
+    with path.open("rb") as file:
+        data = file.read(_MAX_DECODE_BYTES + 1)
+    if len(data) > _MAX_DECODE_BYTES:
+        most = f"{_MAX_DECODE_BYTES / 1e9:g} GB"
+        raise _unreadable(path.name, f"is larger than {most}", f"大于 {most}")
+    return data
+
+
+def _mono(file: Any, most: int) -> NDArray[np.float32]:
+    """The mean of the channels, a block at a time: a small file can hold very many of them."""
+    blocks: list[NDArray[np.float32]] = []
+    left = most
+    while left > 0:
+        block = file.read(min(left, _BLOCK_FRAMES), dtype="float32", always_2d=True)
+        if len(block) == 0:
+            break
+        blocks.append(block.mean(axis=1, dtype=np.float32))
+        left -= len(block)
+    return np.concatenate(blocks) if blocks else np.zeros(0, np.float32)
 
 
 def resample(clip: AudioClip, sample_rate: int) -> AudioClip:

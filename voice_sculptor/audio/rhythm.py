@@ -21,6 +21,8 @@ _PAUSE_S = 0.12
 _LOUD_SHARE, _LOUD_RANGE_DB = 0.95, 50.0
 
 _NUCLEUS_FRAME_S = 0.008
+_HIGHEST_SHARE = 0.45
+"""Of the sample rate: the highest edge of a filter."""
 _NUCLEUS_BAND_HZ = (300.0, 3300.0)
 _NUCLEUS_WINDOW = np.hanning(7)[1:-1] / np.hanning(7).sum()
 _NUCLEUS_DIP_DB = 1.0
@@ -125,6 +127,9 @@ def _frame_power_db(
 def _band_pass(sample_rate: int, band_hz: tuple[float, float]) -> NDArray[np.float64]:
     from scipy.signal import butter
 
+    low_hz, high_hz = band_hz
+    # A recording of a low rate holds less than the band.
+    band_hz = low_hz, min(high_hz, _HIGHEST_SHARE * sample_rate)
     sos: NDArray[np.float64] = butter(2, band_hz, "bandpass", fs=sample_rate, output="sos")
     return sos
 

@@ -54,6 +54,14 @@ def serve(
             "--allow-ip", metavar="NETWORKS", help="Answer these clients only, e.g. 127.0.0.1,10.0.0.0/8."
         ),
     ] = None,
+    allow_hosts: Annotated[
+        str | None,
+        typer.Option(
+            "--allow-hosts",
+            metavar="NAMES",
+            help="Names that the server answers to, beside localhost; * for any.",
+        ),
+    ] = None,
     trusted_proxies: Annotated[
         str | None,
         typer.Option(
@@ -107,6 +115,7 @@ def serve(
         concurrency=concurrency,
         api_keys_file=api_keys_file,
         allow_ip=allow_ip,
+        allow_hosts=allow_hosts,
         trusted_proxies=trusted_proxies,
         cors_origins=cors_origins,
         rate_limit=rate_limit,

@@ -9,9 +9,10 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from voice_sculptor.config import Settings
 from voice_sculptor.controls import CONTROL_NAMES, Controls
@@ -44,7 +45,7 @@ class FakeOptions(Options):
         is_marked: Whether each piece of audio says whose it is: `fake_marks`.
     """
 
-    step_delay_s: float = 0.0
+    step_delay_s: Annotated[float, Field(ge=0.0, le=60.0)] = 0.0
     is_marked: bool = False
 
 

@@ -16,9 +16,9 @@ _ABBREVIATION = re.compile(
     r"Inc|Ltd|Co|Corp|Dept|Ave|Blvd|Rd|a\.m|p\.m|A\.M|P\.M|[A-Z]|(?:[A-Za-z]\.)+[A-Za-z])$"
 )
 _STOP = re.compile(
-    rf"(?P<hard>[。！？]+[。！？!?…]*[{_CLOSERS}]*|[!?]+[{_CLOSERS}]*(?=\s|$|[{HAN}])|\.+[{_CLOSERS}]*(?=\s|$|[{HAN}]))|\n\s*"
+    rf"(?P<hard>[。！？]+[。！？!?…]*[{_CLOSERS}]*|(?<![!?])[!?]+[{_CLOSERS}]*(?=\s|$|[{HAN}])|(?<!\.)\.+[{_CLOSERS}]*(?=\s|$|[{HAN}]))|\n\s*"
 )
-_CLAUSE = re.compile(rf"[，；：、—…]+[{_CLOSERS}]*|[,;:]+[{_CLOSERS}]*(?=\s|[{HAN}])|\)(?=\s)")
+_CLAUSE = re.compile(rf"[，；：、—…]+[{_CLOSERS}]*|(?<![,;:])[,;:]+[{_CLOSERS}]*(?=\s|[{HAN}])|\)(?=\s)")
 _BORDERS = (_STOP, _CLAUSE, re.compile(r"\s+"), re.compile(rf"(?<=[{HAN}])(?=[{HAN}])"))
 # In syllables: what is too short to be spoken on its own, and what is long enough to be opened by its first clause.
 _TINY, _LONG = 4.0, 12.0

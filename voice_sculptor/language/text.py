@@ -8,7 +8,9 @@ pieces = split(spoken)            # clauses and sentences, each with the pause a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from voice_sculptor.domain import Language, TextLanguage
 from voice_sculptor.language.chinese import read_chinese
@@ -33,6 +35,11 @@ __all__ = [
 _LATIN_WORD = re.compile(r"(?<![A-Za-z\d.])[A-Za-z]{2,}|(?<![\w.])[A-Za-z](?![\w])")
 _ASCII_STRETCH = re.compile(r"[ ,.;:'\"()A-Za-z\d$%/&-]+")
 _WORD = re.compile(r"(?<![A-Za-z\d.'-])[A-Za-z][A-Za-z'-]*(?![A-Za-z'\d-])")
+_LONG_DIGITS = re.compile(r"\d{40,}")
+_GROUP_DIGITS = 20
+# What is read in one go: the rules are quick on a sentence as people write them, but some take its length squared.
+_PART_CHARS = 500
+_PART_END = re.compile(r"[，；：、—…]|[,;:](?=\s)|\s")
 _CHINESE_SIGNS = re.compile(r"[，。！？、；：（）《》【】「」￥]")
 
 
@@ -66,7 +73,7 @@ def normalize(text: str, lang: TextLanguage = "auto") -> NormalizedText:
         text: Any text; it is cleaned first.
         lang: Language of what has no words at all; `"auto"` takes it from the punctuation.
     """
-    cleaned = clean(text)
+    cleaned = _LONG_DIGITS.sub(_grouped, clean(text))
     ends = list(sentence_ends(cleaned))
     sentences = [cleaned[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     languages = [_language(sentence) for sentence in sentences]
@@ -75,9 +82,27 @@ def normalize(text: str, lang: TextLanguage = "auto") -> NormalizedText:
     spoken: list[str] = []
     for sentence, found in zip(sentences, languages, strict=True):
         current = found or current
-        spoken.append(_read(sentence, current))
+        spoken += (_read(part, current) for part in _parts(sentence))
     whole = "".join(spoken).strip()
     return NormalizedText(original=text, spoken=whole, runs=runs_of(whole, default=current))
+
+
+def _grouped(match: re.Match[str]) -> str:
+    """A number that nobody can take in, in groups that are still read digit by digit."""
+    text = match.group()
+    num_groups = len(text) // _GROUP_DIGITS
+    borders = [len(text) * number // num_groups for number in range(num_groups + 1)]
+    return ", ".join(text[start:end] for start, end in pairwise(borders))
+
+
+def _parts(sentence: str) -> Iterator[str]:
+    start = 0
+    while len(sentence) - start > _PART_CHARS:
+        ends = [match.end() for match in _PART_END.finditer(sentence, start, start + _PART_CHARS)]
+        end = ends[-1] if ends else start + _PART_CHARS
+        yield sentence[start:end]
+        start = end
+    yield sentence[start:]
 
 
 def _language(sentence: str) -> Language | None:

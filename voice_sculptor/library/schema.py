@@ -134,6 +134,9 @@ def _migrate(database: peewee.SqliteDatabase, path: Path) -> None:
 
 
 def _library_error(path: Path, error: Exception) -> LibraryError:
+    # A full disk ends the transaction by itself; undoing it once more is not what went wrong.
+    while "cannot rollback" in str(error) and isinstance(error.__context__, Exception):
+        error = error.__context__
     reason = str(error).lower()
     if isinstance(error, Timeout) or "locked" in reason or "busy" in reason:
         return LibraryError(

@@ -172,7 +172,7 @@ class Job:
     def candidate_failed(self, index: int, error: VoiceSculptorError) -> None:
         """A candidate cannot be made."""
         self._fractions[index] = 1.0
-        metrics.ERRORS.labels(error.kind).inc()
+        metrics.count_error(error)
 
     def end(self, outcome: VoiceSculptorError | None = None) -> bool:
         """Answer it, once: `None` where all is done. Whether this was the answer."""
@@ -188,6 +188,6 @@ class Job:
             metrics.CANCELS.inc()
         else:
             how = "failed" if self.is_running else "refused"
-            metrics.ERRORS.labels(outcome.kind).inc()
+            metrics.count_error(outcome)
         metrics.REQUESTS.labels(self.engine_id, how).inc()
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import signal
 import socket
@@ -13,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from voice_sculptor import access
 from voice_sculptor.config import Settings
 from voice_sculptor.domain import Notice
 from voice_sculptor.engines.registry import Choice, choose_engine, create_engine, unused_settings
@@ -199,7 +199,7 @@ def _notes(settings: Settings, port: Port) -> Iterator[str]:
 
 def open_to_all(settings: Settings) -> Notice | None:
     """What to say, loudly, where strangers can use the studio."""
-    if _is_loopback(settings.host) or settings.page_login:
+    if access.is_loopback(settings.host) or settings.page_login:
         return None
     if settings.api_keys or settings.api_keys_file:
         return Notice(
@@ -255,13 +255,6 @@ def _holder(port: int) -> str:
     except psutil.Error:
         pass
     return ""
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _shown(host: str) -> str:

@@ -9,13 +9,18 @@ import pytest
 import torch
 
 from tests.engines.kokoro.reference import random_weights
+from voice_sculptor.config import Settings
 from voice_sculptor.controls import Controls
+from voice_sculptor.domain import SynthesisRequest
+from voice_sculptor.engines.base import CandidateFailed
 from voice_sculptor.engines.kokoro import speech
 from voice_sculptor.engines.kokoro.design import VoiceState
+from voice_sculptor.engines.kokoro.engine import KokoroEngine
 from voice_sculptor.engines.kokoro.layout import KokoroConfig
 from voice_sculptor.engines.kokoro.model import KokoroModel
 from voice_sculptor.engines.kokoro.reading import Reading
 from voice_sculptor.engines.kokoro.speech import Speaker
+from voice_sculptor.errors import InvalidRequest
 
 CONFIG = KokoroConfig.tiny()
 TEXT = "Good morning.\n\nHow are you?"
@@ -62,3 +67,15 @@ def test_what_is_kept_of_a_long_text_is_bounded(model: KokoroModel, monkeypatch:
     once, again = (_speak(model, reading, "af_sky").tobytes() for _ in range(2))
     assert once == again
     assert len(reading.features) == 1
+
+
+@pytest.mark.parametrize("text", ["مرحبا", "こんにちは。", "한국어"])
+def test_a_text_in_no_language_of_ours_is_the_callers_fault(text: str) -> None:
+    engine = KokoroEngine(Settings())
+    engine._speaker = object()  # type: ignore[assignment]
+    request = SynthesisRequest("one", text, "auto", Controls(), (1, 2))
+    events = list(engine.synthesize([request], lambda _: False))
+    assert [(type(event), event.index) for event in events] == [(CandidateFailed, 0), (CandidateFailed, 1)]
+    assert isinstance(events[0], CandidateFailed)
+    assert type(events[0].error) is InvalidRequest
+    assert "English and Chinese" in events[0].error.message()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -11,7 +10,6 @@ from voice_sculptor.api.answers import Json
 from voice_sculptor.api.examples import document
 from voice_sculptor.api.schemas import KeepRequest
 from voice_sculptor.documents import kept_voice_json, stock_voice_json
-from voice_sculptor.errors import InvalidVoiceFile
 from voice_sculptor.library.store import Library
 
 if TYPE_CHECKING:
@@ -81,15 +79,6 @@ def audio_voices(request: Request) -> Json:
 def keep(request: Request, asked: KeepRequest) -> Json:
     """Keeps the voice of a candidate that `/v1/design` made: it then speaks by its name or id."""
     studio: Studio = request.app.state.studio
-    try:
-        json.dumps(dict(asked.voice.state), ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError):
-        raise InvalidVoiceFile(
-            "The state of this voice is not plain JSON.",
-            "此声音的 state 不是普通的 JSON。",
-            fix_en="Send the `voice` of a candidate as /v1/design gave it.",
-            fix_zh="请原样发送 /v1/design 返回的 `voice`。",
-        ) from None
     kept = studio.keep(asked.voice, asked.name)
     return Json(kept_voice_json(kept, is_whole=True), status_code=201)
 

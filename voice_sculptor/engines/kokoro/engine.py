@@ -26,7 +26,7 @@ from voice_sculptor.engines.kokoro.atlas import Atlas, VoiceInfo
 from voice_sculptor.engines.kokoro.design import VoiceState, design, read_state
 from voice_sculptor.engines.kokoro.reading import Reading
 from voice_sculptor.engines.kokoro.space import StyleSpace
-from voice_sculptor.errors import Cancelled, InvalidVoiceFile
+from voice_sculptor.errors import Cancelled, InvalidRequest, InvalidVoiceFile
 from voice_sculptor.timbre import TIMBRE_NAMES
 
 if TYPE_CHECKING:
@@ -157,6 +157,10 @@ class KokoroEngine:
                 raise Cancelled
 
         reading = Reading(request.text, request.language)
+        if next(reading.lines(), None) is None:
+            for index in range(len(request.seeds)):
+                yield CandidateFailed(request.id, index, _unreadable(reading))
+            return
         for index, seed in enumerate(request.seeds):
             check()
             try:
@@ -200,6 +204,16 @@ class KokoroEngine:
 def _is_relative(controls: Controls) -> bool:
     """Whether an emotion is asked for that is told by how far the voice moves from itself."""
     return controls.emotion is not None and (controls.pitch is None or controls.pitch_variation is None)
+
+
+def _unreadable(reading: Reading) -> InvalidRequest:
+    shown = " ".join(reading.dropped[:8])[:80]
+    return InvalidRequest(
+        f"Nothing in this text can be read aloud: {shown}.",
+        f"这段文本中没有可以朗读的内容：{shown}。",
+        fix_en="This engine speaks English and Chinese: write the text in one of them.",
+        fix_zh="此引擎只会说中文和英文，请用其中一种书写。",
+    )
 
 
 def _notices(reading: Reading) -> tuple[Notice, ...]:
