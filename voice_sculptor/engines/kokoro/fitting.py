@@ -42,7 +42,7 @@ _LEVELS = frozenset({"hnr_db", "tilt_db"})
 """Measures that may be zero or less."""
 _UNVOICED = frozenset({"tilt_db"})
 _MIN_VOICED = 8
-_LIKELY = {"f0_hz": 4.0, "tract_cm": math.log(1.15)}
+_LIKELY = {"f0_hz": 4.0, "tract_cm": math.log(1.25)}
 """Misses as `corrected` takes them; larger ones are taken for errors of measuring, and limited."""
 
 
@@ -251,4 +251,4 @@ def _miss(name: str, aim: Target, value: float) -> float:
         name, 1.0
     )
     likely = _LIKELY.get(name, math.inf)
-    return miss if abs(miss) <= likely else 0.0
+    return max(-likely, min(likely, miss))
