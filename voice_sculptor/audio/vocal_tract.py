@@ -29,7 +29,7 @@ _REACH = 4
 """Lengths on either side of a fall that say how clear it is; a fourth of the length."""
 _LIKELY_CM, _LIKELY_EXPONENT = 17.4, -0.3
 """Length at 112 Hz that is likely, and how it goes with F0: adults and children together, as in `targets`."""
-_UNLIKELY = 20.0
+_UNLIKELY = 4.0
 _WINDOW_S = 0.03
 _PRE_EMPHASIS = 0.97
 _LOWEST_HZ = 200.0
