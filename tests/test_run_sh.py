@@ -60,7 +60,11 @@ class Checkout:
         (package / "device.py").write_text("print('the machine')\n")
         self.stamp = self.path / ".venv/.installed"
         self.env = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("PIP_")},
+            **{
+                name: value
+                for name, value in os.environ.items()
+                if not name.startswith(("PIP_", "VOICE_SCULPTOR_"))
+            },
             "PYTHON": sys.executable,
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_NO_INDEX": "1",
