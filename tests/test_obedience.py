@@ -9,28 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.voices import REFERENCE, WOMAN
 from voice_sculptor.audio.measure import Measurements
 from voice_sculptor.controls import CONTROL_NAMES, EMOTIONS, Controls, Emotion
 from voice_sculptor.obedience import UNITS, Obedience, judge
-from voice_sculptor.targets import EMOTION_PROFILES, usual_f0_hz, usual_hnr_db, usual_tract_cm
+from voice_sculptor.targets import EMOTION_PROFILES, usual_f0_hz
 from voice_sculptor.timbre import TIMBRE_NAMES, Timbre
-
-WOMAN = Measurements(
-    duration_s=5.0,
-    speech_s=4.5,
-    f0_hz=usual_f0_hz("female", None),
-    f0_sd_st=3.2,
-    voiced_share=0.65,
-    hnr_db=usual_hnr_db(204.0),
-    jitter=1.0,
-    tilt_db=-10.0,
-    tract_cm=usual_tract_cm("female", None),
-    loudness_lufs=-22.0,
-    true_peak_dbtp=-3.0,
-    syllables_per_s=5.0,
-    syllables_from="text",
-)
-REFERENCE = {"f0_hz": WOMAN.f0_hz or 0.0, "f0_sd_st": 3.2, "syllables_per_s": 5.0, "tilt_db": -10.0}
 
 
 def check(name: str, found: Obedience):  # type: ignore[no-untyped-def]
