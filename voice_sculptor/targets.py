@@ -41,8 +41,9 @@ BRIGHT_STEP_DB = 3.0
 """Tilt that one level of `brightness` adds."""
 BODY_STEP = 1.06
 """Factor on the tract length per level of `body`."""
-ROUGH_STEP = 1.6
-"""Factor on the irregularity of the periods per level of `roughness`."""
+ROUGH_STEP, SMOOTH_STEP = 1.6, 1.25
+"""Factors on the irregularity of the periods per level of `roughness` above and below 0: the smoothest of the stock
+voices have 0.6 of what is usual, the hoarsest 2.3 times as much."""
 
 CHILD_UNTIL_YEARS = 13
 """Younger voices do not tell a gender (Perry, Ohala & Ohala 2001, JASA 109)."""
@@ -238,7 +239,8 @@ def _timbre_targets(
         hnr_db = usual_hnr_db(f0_hz) - BREATH_STEP_DB * timbre.breathiness
         found.append(Target("breathiness", "hnr_db", hnr_db, 1.5, "difference"))
     if timbre.roughness is not None and timbre.whisper is None:
-        irregularity = _IRREGULARITY * ROUGH_STEP**timbre.roughness
+        step = ROUGH_STEP if timbre.roughness > 0.0 else SMOOTH_STEP
+        irregularity = _IRREGULARITY * step**timbre.roughness
         found.append(Target("roughness", "jitter", irregularity, 0.4, "ratio"))
     if timbre.brightness is not None:
         tilt_db = _TILT_DB + BRIGHT_STEP_DB * timbre.brightness + emotion.tilt_db

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _MIN_VOICED = 5
 _DECILES_PER_SD = 2.563
-_OUTLYING_OCTAVES = 0.85
-"""From the median: speech does not go that far, an octave error does."""
+_FENCES_OCTAVES = ((-0.85, -0.5), (0.85, 1.25))
+"""From the median, where F0 begins to be an octave error or creak: between the two by how far F0 spreads."""
 _HARMONICITY_S = 0.034
 _HARMONICITY_FRAMES = 400
 _TILT_BANDS_HZ = ((50.0, 1000.0), (1000.0, 5000.0))
@@ -85,9 +85,8 @@ def measure(clip: AudioClip, num_syllables: int | None = None) -> Measurements:
     times_s, f0_hz = voiced_frames(clip)
     is_speech = frames.holds(times_s)
     times_s, f0_hz = times_s[is_speech], f0_hz[is_speech]
-    if len(f0_hz):
-        is_likely = np.abs(np.log2(f0_hz / np.median(f0_hz))) < _OUTLYING_OCTAVES
-        times_s, f0_hz = times_s[is_likely], f0_hz[is_likely]
+    is_likely = _likely(f0_hz)
+    times_s, f0_hz = times_s[is_likely], f0_hz[is_likely]
     has_voice = len(f0_hz) >= _MIN_VOICED
     count = num_syllables or num_nuclei(clip, times_s)
     has_rate = count > 0 and speech_s > 0.0
@@ -106,6 +105,17 @@ def measure(clip: AudioClip, num_syllables: int | None = None) -> Measurements:
         syllables_per_s=count / speech_s if has_rate else None,
         syllables_from=("text" if num_syllables else "audio") if has_rate else None,
     )
+
+
+def _likely(f0_hz: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Frames whose F0 is the voice's, neither an octave off nor creak (fences: Tukey 1977, Exploratory Data Analysis)."""
+    if not len(f0_hz):
+        return np.zeros(0, np.bool_)
+    octaves = np.log2(f0_hz / np.median(f0_hz))
+    low, high = np.quantile(octaves, (0.25, 0.75))
+    fences = np.clip((2.5 * low - 1.5 * high, 2.5 * high - 1.5 * low), *np.transpose(_FENCES_OCTAVES))
+    inside: NDArray[np.bool_] = (octaves > fences[0]) & (octaves < fences[1])
+    return inside
 
 
 def spread(values: NDArray[np.floating[Any]]) -> float:

@@ -1,11 +1,13 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 
+from voice_sculptor.audio.measure import spread
 from voice_sculptor.controls import Controls, Emotion
 from voice_sculptor.engines.kokoro.edits import Edit, edit_for
-from voice_sculptor.engines.kokoro.prosody import edit_durations, edit_energy, edit_f0
+from voice_sculptor.engines.kokoro.prosody import edit_durations, edit_energy, edit_f0, within_reach
 from voice_sculptor.targets import PITCH_STEP_ST
 
 DURATIONS = torch.tensor([14.2, 3.4, 1.7, 6.1, 2.2, 0.4, 5.5, 3.0, 1.0])
@@ -51,15 +53,38 @@ def test_a_shift_moves_voiced_frames_by_its_semitones_and_no_others():
 
 def test_range_stretches_around_the_median():
     edited = edit_f0(F0_HZ, Edit(pitch_range=2.0), VOICED)
-    before, after = (12.0 * x[VOICED].log2() for x in (F0_HZ, edited))
-    assert after.median().item() == pytest.approx(before.median().item(), abs=1e-3)
-    assert after.std().item() == pytest.approx(2.0 * before.std().item(), rel=1e-3)
+    before, after = (x[VOICED].double().log2().numpy() for x in (F0_HZ, edited))
+    assert np.median(after) == pytest.approx(np.median(before), abs=1e-4)
+    assert spread(after) == pytest.approx(2.0 * spread(before), rel=1e-3)
+
+
+@pytest.mark.parametrize("hz", [70.0, 90.0, 130.0, 220.0, 330.0])
+def test_a_livelier_voice_stays_within_what_a_voice_can_reach(hz):
+    wide = torch.where(VOICED, hz * torch.exp2(0.7 * torch.linspace(-3.0, 3.0, len(F0_HZ)).sin()), F0_HZ)
+    edited = edit_f0(wide, Edit(pitch_range=2.0), VOICED)[VOICED]
+    assert edited.min() > min(52.0, 0.7 * hz)
+    assert edited.max() < max(580.0, 1.42 * hz)
+    middles = [float(np.median(x.double().log2().numpy())) for x in (wide[VOICED], edited)]
+    assert middles[1] == pytest.approx(middles[0], abs=0.02)
+
+
+def test_what_lies_near_the_middle_is_not_bent():
+    middle = math.log2(200.0)
+    contour = middle + np.linspace(-0.5, 0.6, 12)
+    assert np.allclose(within_reach(contour, middle), contour)
+    assert np.all(np.diff(within_reach(middle + np.linspace(-4.0, 4.0, 99), middle)) > 0.0)
+
+
+def test_the_reach_is_that_of_what_will_be_heard():
+    contour = math.log2(120.0) + np.linspace(-2.0, 2.0, 33)
+    scaled = within_reach(contour + math.log2(1.2), math.log2(144.0), scale=1.2)
+    assert np.allclose(scaled - math.log2(1.2), within_reach(contour, math.log2(120.0)))
 
 
 def test_range_is_stretched_around_what_is_heard():
     heard = VOICED & (F0_HZ > 200.0)
     edited = edit_f0(F0_HZ, Edit(pitch_range=2.0), heard)
-    assert edited[heard].median().item() == pytest.approx(F0_HZ[heard].median().item(), rel=1e-3)
+    assert np.median(edited[heard].numpy()) == pytest.approx(np.median(F0_HZ[heard].numpy()), rel=1e-3)
 
 
 def test_a_smoother_voice_has_fewer_bends_and_the_same_pitch():
@@ -101,9 +126,14 @@ def test_an_emotion_acts_with_its_intensity_on_top_of_the_voice():
     assert math.isclose(half.speed / base.speed, math.sqrt(full.speed / base.speed))
 
 
-def test_a_slope_tilts_the_contour_about_its_middle():
-    edited = edit_f0(F0_HZ, Edit(slope_st=6.0), VOICED)
-    change_st = 12.0 * torch.log2(edited[VOICED] / F0_HZ[VOICED])
-    assert change_st[0].item() == pytest.approx(-3.0, abs=1e-3)
-    assert change_st[-1].item() == pytest.approx(3.0, abs=1e-3)
-    assert torch.equal(edited[~VOICED], F0_HZ[~VOICED])
+def test_a_slope_tilts_the_contour_and_leaves_its_median_and_spread():
+    wavy = torch.where(VOICED, 200.0 * torch.exp2(0.2 * torch.arange(len(F0_HZ)).sin()), F0_HZ)
+    edited = edit_f0(wavy, Edit(slope_st=3.0), VOICED)
+    slopes = [
+        12.0 * np.polyfit(np.linspace(0.0, 1.0, 40), x[VOICED].log2().numpy(), 1)[0] for x in (wavy, edited)
+    ]
+    assert slopes[1] - slopes[0] == pytest.approx(3.0, abs=0.1)
+    before, after = (x[VOICED].double().log2().numpy() for x in (wavy, edited))
+    assert np.median(after) == pytest.approx(np.median(before), abs=1e-3)
+    assert spread(after) == pytest.approx(spread(before), rel=1e-3)
+    assert torch.equal(edited[~VOICED], wavy[~VOICED])

@@ -6,6 +6,7 @@ from voice_sculptor.controls import Controls
 from voice_sculptor.domain import Candidate, Language, Voice, VoiceSpec
 from voice_sculptor.errors import SynthesisFailed
 from voice_sculptor.events import Failed, Ready
+from voice_sculptor.obedience import Check
 from voice_sculptor.studio import Studio
 
 TEXTS: dict[Language, tuple[str, ...]] = {
@@ -68,3 +69,8 @@ def say(studio: Studio, voice: Voice, text: str, controls: Controls | None = Non
         if isinstance(event, Ready):
             return event.candidate
     raise SynthesisFailed(f"The engine made nothing of {text!r}.", f"引擎没有为 {text!r} 生成任何内容。")
+
+
+def cues(check: Check) -> str:
+    """What a check aimed at and what was measured, in a line."""
+    return ", ".join(f"{cue.measure} {cue.target:.4g} > {cue.measured:.4g}" for cue in check.cues)

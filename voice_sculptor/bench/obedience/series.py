@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from statistics import fmean
 from typing import Any
 
-from voice_sculptor.bench.obedience.renderings import PRESETS, SPEED_BAND, TEXTS, make
+from voice_sculptor.bench.obedience.renderings import PRESETS, SPEED_BAND, TEXTS, cues, make
 from voice_sculptor.controls import EMOTIONS, LEVEL_WORDS, Controls, Emotion
 from voice_sculptor.domain import Candidate, Language, Preset, VoiceSpec
 from voice_sculptor.presets import load_presets
@@ -76,11 +76,8 @@ def series(studio: Studio, num_texts: int, num_presets: int) -> Iterator[Row]:
             for value, hit, candidate in zip(values, hits, made, strict=True):
                 if hit is False:
                     check = next(each for each in candidate.obedience.checks if each.control == control)
-                    cues = ", ".join(
-                        f"{cue.measure} {cue.target:.4g} > {cue.measured:.4g}" for cue in check.cues
-                    )
                     where = f"{preset.id}, {language}, text {number}"
-                    sys.stderr.write(f"  missed {control} {value} ({where}): {cues}\n")
+                    sys.stderr.write(f"  missed {control} {value} ({where}): {cues(check)}\n")
         row = Row(control, len(met), _share(ordered), _share(met), _share(kept))
         sys.stderr.write(f"{row}\n")
         yield row

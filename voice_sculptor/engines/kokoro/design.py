@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from voice_sculptor.controls import Controls
+from voice_sculptor.controls import Controls, Gender
 from voice_sculptor.domain import Language
 from voice_sculptor.engines.kokoro.atlas import TIMBRE_SIZE, Atlas, VoiceInfo
-from voice_sculptor.engines.kokoro.edits import Edit, edit_for
+from voice_sculptor.engines.kokoro.edits import CLEAR_DB_PER_BREATH, CLEAREST_DB, Edit, edit_for
 from voice_sculptor.engines.kokoro.space import LOGARITHMIC, NUM_ASIDE, StyleSpace
 from voice_sculptor.errors import InvalidVoiceFile
 from voice_sculptor.targets import CHILD_UNTIL_YEARS, GENDERS, Target, targets, usual_f0_hz
@@ -44,7 +44,7 @@ class VoiceState(BaseModel):
         speed: The voice's own rate factor.
         tract_scale: See `Edit`, as those below.
         tilt_db: dB.
-        breath: Level of noise.
+        breath: Level of noise; below 0 some is taken out.
         roughness: −1–1.
         voicing: 0 for a whisper, otherwise 1.
     """
@@ -59,7 +59,7 @@ class VoiceState(BaseModel):
     speed: Annotated[float, Field(ge=0.5, le=2.0)] = 1.0
     tract_scale: Annotated[float, Field(ge=0.75, le=1.35)] = 1.0
     tilt_db: Annotated[float, Field(ge=-15.0, le=15.0)] = 0.0
-    breath: Annotated[float, Field(ge=0.0, le=0.2)] = 0.0
+    breath: Annotated[float, Field(ge=-0.05, le=0.2)] = 0.0
     roughness: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
     voicing: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
 
@@ -114,6 +114,9 @@ def _invalid(why: str) -> InvalidVoiceFile:
 
 
 _NUM_CHOICES = 8
+_LEAST_CHOICES = 3
+_FAR = {"f0_hz": 8.0 / 12.0, "tract_cm": math.log2(1.18)}
+"""How far from what is asked a main voice may be, octaves: a boy's voice makes no good old man."""
 _ELDERLY_YEARS = 60
 _ELDERLY_SPEED = 0.92
 _ELDERLY_ROUGHNESS = 0.15
@@ -127,7 +130,7 @@ _LIMITS = {
     "pitch_range": (0.15, 3.0),
     "tract_scale": (0.78, 1.28),
     "tilt_db": (-12.0, 12.0),
-    "breath": (0.0, 0.18),
+    "breath": (-CLEAREST_DB / CLEAR_DB_PER_BREATH, 0.18),
     "roughness": (-1.0, 1.0),
 }
 # Where a gender is asked and no age: kept on its own side, so that it is heard as asked.
@@ -152,7 +155,7 @@ EDITS = {
 _BREATH_PER_DB = 0.022
 _ROUGHNESS_PER_LOG_JITTER = 1.2
 _SMOOTHNESS_PER_BREATH = 20.0
-"""Noise cannot be taken out of a voice; a smoother contour makes it clearer a little."""
+"""Only so much noise can be taken out of a voice; beyond it a smoother contour makes it clearer a little."""
 
 
 def design(
@@ -178,9 +181,9 @@ def design(
         for gender in GENDERS
         if controls.gender in (None, gender)
     }
-    # No child was recorded: the shortest tracts, all women's, come nearest.
+    # Children do not tell a gender, and few voices are near: any may lead.
     is_child = controls.age is not None and controls.age < CHILD_UNTIL_YEARS
-    leads = "female" if is_child else controls.gender
+    leads = None if is_child else controls.gender
 
     def goal(info: VoiceInfo) -> dict[str, Target]:
         return wanted[controls.gender or info.gender]
@@ -192,6 +195,9 @@ def design(
     # A native voice leads, so that the accent is right; any near one may take part in the blend.
     num_choices = _NUM_CHOICES if any(set(each) & set(_START_STEPS) for each in wanted.values()) else None
     natives = [info for info in near if info.language == language][:num_choices]
+    strains = {info.name: _strain(info, goal(info), controls.gender) for info in natives}
+    bearable = sorted([1.0, *strains.values()])[: _LEAST_CHOICES + 1][-1]
+    natives = [info for info in natives if strains[info.name] <= max(1.0, bearable)]
     leads_in_turn = _far_apart(natives, atlas)
     main = leads_in_turn[seed % len(natives)]
     rng = np.random.default_rng([seed, 1])
@@ -247,6 +253,24 @@ def _distance(info: VoiceInfo, wanted: Mapping[str, Target], controls: Controls)
         gap = value - own if wanted[measure].scale == "difference" else math.log2(value / own)
         total += (gap / _START_STEPS[measure]) ** 2
     return total
+
+
+def _strain(info: VoiceInfo, wanted: Mapping[str, Target], gender: Gender | None) -> float:
+    """How far a stock voice has to be moved in F0 and tract length; up to 1 is not too far."""
+    sure: Mapping[str, tuple[float, float]] = {}
+    if gender is not None:
+        sure = {"f0_hz": _SURE_F0_HZ[gender], "tract_cm": _SURE_TRACT_CM[gender]}
+    worst = 0.0
+    for measure, limit in _FAR.items():
+        own = fmean(each[measure] for each in info.measurements.values())
+        if measure in wanted:
+            value = wanted[measure].value
+        elif measure in sure:
+            value = float(np.clip(own, *sure[measure]))
+        else:
+            continue
+        worst = max(worst, abs(math.log2(value / own)) / limit)
+    return worst
 
 
 def _moved(
@@ -313,8 +337,9 @@ def corrected(state: VoiceState, misses: Mapping[str, float]) -> VoiceState:
         "breath": state.breath - _BREATH_PER_DB * misses.get("hnr_db", 0.0),
         "roughness": state.roughness + _ROUGHNESS_PER_LOG_JITTER * misses.get("jitter", 0.0),
     }
-    if changes["breath"] < 0.0 and "jitter" not in misses:
-        changes["roughness"] += _SMOOTHNESS_PER_BREATH * changes["breath"]
+    beyond = min(0.0, changes["breath"] - _LIMITS["breath"][0])
+    if "jitter" not in misses:
+        changes["roughness"] += _SMOOTHNESS_PER_BREATH * beyond
     return state.model_copy(update={name: _within(name, value) for name, value in changes.items()})
 
 

@@ -1,7 +1,7 @@
 """What is changed of a voice's natural way of speaking: one set of numbers for rate, F0, source and sound.
 
-Each acts where it is exact: durations and F0 between predictor and decoder, breath and roughness in the source, tract
-and tilt on the sound. Who speaks is set in the style space instead.
+Each acts where it is exact: durations and F0 between predictor and decoder, breath and roughness in the source, tract,
+tilt and clearness on the sound. Who speaks is set in the style space instead.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class Edit:
         speed: Rate factor on speech; 2 is twice as fast.
         pause_scale: Factor on pauses, on top of the speed's.
         pitch_st: Shift of the F0 contour, semitones.
-        pitch_range: Factor on the F0 excursion around its median.
+        pitch_range: Factor on the spread of F0 around its median.
         emphasis: Factor on the excursion of the energy contour around its mean.
         voicing: Share of the voicing that stays: 1 as is, 0 a whisper.
         slope_st: Rise of the F0 contour from the first to the last voiced frame of a line, semitones.
-        breath: Noise in the source where voiced, see `KokoroModel.source`.
+        breath: Noise in the source where voiced, see `KokoroModel.source`; below 0 noise is taken out instead.
         roughness: Uneven periods in the source, 0–1; below 0, to −1, a smoother F0 contour.
         tract_scale: Factor on the length of the vocal tract: above 1 a larger speaker.
         tilt_db: Change of 1–5 kHz against 50–1000 Hz.
@@ -43,8 +43,9 @@ class Edit:
     tilt_db: float = 0.0
 
 
-SPREAD_EXPONENT = 1.2
-"""Measured spread follows that of the contour with a power below 1; this makes up for it."""
+CLEAR_DB_PER_BREATH = 105.0
+"""Gain of the comb filter (`reshaping.clear`) per unit of breath below 0; about half of it is heard."""
+CLEAREST_DB = 4.7
 
 # What an emotion does beyond the measured profile of `targets`, at full intensity; the same reviews.
 _MANNER: dict[EmotionName, Edit] = {
@@ -70,8 +71,7 @@ def edit_for(controls: Controls, base: Edit = Edit()) -> Edit:
         base,
         speed=base.speed * (controls.speed or 1.0) * profile.speed,
         pitch_st=base.pitch_st + PITCH_STEP_ST * (controls.pitch or 0.0) + profile.pitch_st,
-        pitch_range=base.pitch_range
-        * (RANGE_STEP ** (controls.pitch_variation or 0.0) * profile.pitch_range) ** SPREAD_EXPONENT,
+        pitch_range=base.pitch_range * RANGE_STEP ** (controls.pitch_variation or 0.0) * profile.pitch_range,
         tilt_db=base.tilt_db + profile.tilt_db,
     )
     if controls.emotion is None:

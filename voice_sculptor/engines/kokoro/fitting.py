@@ -20,7 +20,7 @@ from voice_sculptor.audio.measure import measure, spread
 from voice_sculptor.controls import Controls
 from voice_sculptor.domain import AudioClip
 from voice_sculptor.engines.kokoro.design import EDITS, VoiceState, corrected
-from voice_sculptor.engines.kokoro.edits import SPREAD_EXPONENT, Edit, edit_for
+from voice_sculptor.engines.kokoro.edits import Edit, edit_for
 from voice_sculptor.engines.kokoro.joining import SAMPLE_RATE, trim_edges
 from voice_sculptor.engines.kokoro.reading import Reading
 from voice_sculptor.engines.kokoro.speech import FRAME_S, Pace, Piece, Speaker
@@ -247,8 +247,6 @@ def _miss(name: str, aim: Target, value: float) -> float:
     """What a measured value misses, as `corrected` takes it."""
     if aim.scale == "difference":
         return aim.value - value
-    miss = math.log(aim.value / value) * {"f0_hz": 12.0 / math.log(2.0), "f0_sd_st": SPREAD_EXPONENT}.get(
-        name, 1.0
-    )
+    miss = math.log(aim.value / value) * (12.0 / math.log(2.0) if name == "f0_hz" else 1.0)
     likely = _LIKELY.get(name, math.inf)
     return max(-likely, min(likely, miss))

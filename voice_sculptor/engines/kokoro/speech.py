@@ -15,7 +15,7 @@ from torch import Tensor
 from voice_sculptor.controls import Controls
 from voice_sculptor.engines.kokoro.atlas import Atlas
 from voice_sculptor.engines.kokoro.design import VoiceState
-from voice_sculptor.engines.kokoro.edits import Edit, edit_for
+from voice_sculptor.engines.kokoro.edits import CLEAR_DB_PER_BREATH, Edit, edit_for
 from voice_sculptor.engines.kokoro.joining import PAUSE_S, trim_edges, with_pause
 from voice_sculptor.engines.kokoro.model import KokoroModel
 from voice_sculptor.engines.kokoro.prosody import (
@@ -24,9 +24,10 @@ from voice_sculptor.engines.kokoro.prosody import (
     edit_durations,
     edit_energy,
     edit_f0,
+    within_reach,
 )
 from voice_sculptor.engines.kokoro.reading import Line, Reading
-from voice_sculptor.engines.kokoro.reshaping import resize_tract, tilt
+from voice_sculptor.engines.kokoro.reshaping import clear, resize_tract, tilt
 from voice_sculptor.engines.kokoro.text import Encoded
 from voice_sculptor.errors import ConfigError
 
@@ -100,9 +101,9 @@ class Plan:
         )
 
     def log2_f0(self) -> NDArray[np.float64]:
-        """Natural F0 of the frames in which it will be heard, octaves above 1 Hz."""
+        """Natural F0 of the frames in which it will be heard, within the voice's reach, octaves above 1 Hz."""
         log2_f0: NDArray[np.float64] = self.natural_f0_hz[self.is_voiced].double().log2().cpu().numpy()
-        return log2_f0
+        return within_reach(log2_f0, float(np.median(log2_f0))) if len(log2_f0) else log2_f0
 
 
 class Pace:
@@ -222,12 +223,15 @@ class Speaker:
         """The sound of a plan, float32 `[num_samples]` at 24 kHz, edges included."""
         check()
         source = self._model.source(
-            plan.f0_hz, generator=generator, breath=edit.breath, roughness=max(0.0, edit.roughness)
+            plan.f0_hz,
+            generator=generator,
+            breath=max(0.0, edit.breath),
+            roughness=max(0.0, edit.roughness),
         )
         audio = self._model.decode(
             plan.encoded, plan.durations, plan.f0_hz, plan.energy, plan.style, source, check
         )
-        samples: NDArray[np.float32] = audio.numpy()
+        samples = clear(audio.numpy(), plan.f0_hz.cpu().numpy(), -edit.breath * CLEAR_DB_PER_BREATH)
         return tilt(resize_tract(samples, edit.tract_scale), edit.tilt_db)
 
     @staticmethod
