@@ -227,7 +227,7 @@ def _emotion_cues(controls: Controls, measured: Measurements, reference: Mapping
     # Expected move, least one that is noticed: natural logarithms of factors, for the tilt dB.
     moves = {
         "f0_hz": (share.pitch_st * _LOG_ST, 0.5 * _LOG_ST),
-        "f0_sd_st": (math.log(share.pitch_range), math.log(1.1)),
+        "f0_sd_st": (math.log(share.pitch_range), math.log(1.2)),
         "syllables_per_s": (math.log(share.speed), math.log(1.04)),
         "tilt_db": (share.tilt_db, 2.5),
     }

@@ -108,7 +108,7 @@ def measure(clip: AudioClip, num_syllables: int | None = None) -> Measurements:
 
 
 def _likely(f0_hz: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Frames whose F0 is the voice's, neither an octave off nor creak (fences: Tukey 1977, Exploratory Data Analysis)."""
+    """Frames whose F0 is the voice's, not octave errors or creak (fences: Tukey 1977, *Exploratory Data Analysis*)."""
     if not len(f0_hz):
         return np.zeros(0, np.bool_)
     octaves = np.log2(f0_hz / np.median(f0_hz))

@@ -20,7 +20,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from voice_sculptor.controls import Controls, Gender
 from voice_sculptor.domain import Language
 from voice_sculptor.engines.kokoro.atlas import TIMBRE_SIZE, Atlas, VoiceInfo
-from voice_sculptor.engines.kokoro.edits import CLEAR_DB_PER_BREATH, CLEAREST_DB, Edit, edit_for
+from voice_sculptor.engines.kokoro.edits import (
+    CLEAR_DB_PER_BREATH,
+    CLEAREST_DB,
+    SHELF_DB_PER_TILT_DB,
+    Edit,
+    edit_for,
+)
 from voice_sculptor.engines.kokoro.space import LOGARITHMIC, NUM_ASIDE, StyleSpace
 from voice_sculptor.errors import InvalidVoiceFile
 from voice_sculptor.targets import CHILD_UNTIL_YEARS, GENDERS, Target, targets, usual_f0_hz
@@ -140,7 +146,7 @@ _AGE_STEPS = {"f0_hz": (5.0**0.5 - 1.0) / 2.0, "tract_cm": 2.0**0.5 - 1.0}
 _AGE_SHARE = 0.5
 """Of the band of an age, how far from its middle a voice may be aimed."""
 # How far from its target each attribute counts as one step away when a start is chosen.
-_START_STEPS = {"f0_hz": 4.0 / 12.0, "tract_cm": 0.11, "hnr_db": 3.0, "tilt_db": 4.0, "jitter": 0.7}
+_START_STEPS = {"f0_hz": 4.0 / 12.0, "tract_cm": 0.11, "hnr_db": 2.0, "tilt_db": 4.0, "jitter": 0.7}
 
 
 EDITS = {
@@ -311,7 +317,9 @@ def _moved(
         pitch_st=_within("pitch_st", 12.0 * math.log2(f0_hz / own_f0_hz) - asked.pitch_st),
         speed=_ELDERLY_SPEED if is_elderly else 1.0,
         tract_scale=_within("tract_scale", math.exp(left.get("tract_cm", 0.0))),
-        tilt_db=_within("tilt_db", left.get("tilt_db", 0.0) - asked.tilt_db * ("tilt_db" in left)),
+        tilt_db=_within(
+            "tilt_db", SHELF_DB_PER_TILT_DB * left.get("tilt_db", 0.0) - asked.tilt_db * ("tilt_db" in left)
+        ),
         breath=_within("breath", -_BREATH_PER_DB * left.get("hnr_db", 0.0)),
         roughness=_within(
             "roughness",
@@ -333,7 +341,7 @@ def corrected(state: VoiceState, misses: Mapping[str, float]) -> VoiceState:
         "pitch_st": state.pitch_st + misses.get("f0_hz", 0.0),
         "pitch_range": state.pitch_range * math.exp(misses.get("f0_sd_st", 0.0)),
         "tract_scale": state.tract_scale * math.exp(misses.get("tract_cm", 0.0)),
-        "tilt_db": state.tilt_db + misses.get("tilt_db", 0.0),
+        "tilt_db": state.tilt_db + SHELF_DB_PER_TILT_DB * misses.get("tilt_db", 0.0),
         "breath": state.breath - _BREATH_PER_DB * misses.get("hnr_db", 0.0),
         "roughness": state.roughness + _ROUGHNESS_PER_LOG_JITTER * misses.get("jitter", 0.0),
     }

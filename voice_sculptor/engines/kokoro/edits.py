@@ -27,7 +27,7 @@ class Edit:
         breath: Noise in the source where voiced, see `KokoroModel.source`; below 0 noise is taken out instead.
         roughness: Uneven periods in the source, 0–1; below 0, to −1, a smoother F0 contour.
         tract_scale: Factor on the length of the vocal tract: above 1 a larger speaker.
-        tilt_db: Change of 1–5 kHz against 50–1000 Hz.
+        tilt_db: Gain of the shelf above 1 kHz, see `reshaping.tilt`.
     """
 
     speed: float = 1.0
@@ -46,6 +46,8 @@ class Edit:
 CLEAR_DB_PER_BREATH = 105.0
 """Gain of the comb filter (`reshaping.clear`) per unit of breath below 0; about half of it is heard."""
 CLEAREST_DB = 4.7
+SHELF_DB_PER_TILT_DB = 1.6
+"""The shelf lets through about two thirds of its gain between the bands of which tilt is measured."""
 
 # What an emotion does beyond the measured profile of `targets`, at full intensity; the same reviews.
 _MANNER: dict[EmotionName, Edit] = {
@@ -72,7 +74,7 @@ def edit_for(controls: Controls, base: Edit = Edit()) -> Edit:
         speed=base.speed * (controls.speed or 1.0) * profile.speed,
         pitch_st=base.pitch_st + PITCH_STEP_ST * (controls.pitch or 0.0) + profile.pitch_st,
         pitch_range=base.pitch_range * RANGE_STEP ** (controls.pitch_variation or 0.0) * profile.pitch_range,
-        tilt_db=base.tilt_db + profile.tilt_db,
+        tilt_db=base.tilt_db + SHELF_DB_PER_TILT_DB * profile.tilt_db,
     )
     if controls.emotion is None:
         return edit
