@@ -98,6 +98,14 @@ def test_dimensions_of_timbre_are_in_order(name: str) -> None:
     assert len(set(values)) == 5
 
 
+def test_a_lively_voice_may_be_less_regular() -> None:
+    calm, lively = (
+        by_measure(targets(Controls(pitch_variation=level), Timbre(roughness=-1), "en", "male"))["jitter"]
+        for level in (-1, 1)
+    )
+    assert calm.value < 0.8 < lively.value < 1.0
+
+
 def test_both_cues_make_a_gender() -> None:
     assert gender_of(120.0, 17.5) == "male"
     assert gender_of(210.0, 14.5) == "female"

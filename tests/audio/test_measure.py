@@ -55,6 +55,18 @@ def test_noise_takes_harmonicity_away_and_an_octave_error_hardly_counts() -> Non
     assert spread(np.append(steady, [8.0] * 5)) == 0.0
 
 
+@pytest.mark.parametrize("range_st", [2.0, 9.0])
+def test_creak_is_not_the_voices_f0_and_a_lively_voice_is_not_creak(range_st: float) -> None:
+    lively = vowel(150.0, 16.0, range_st=range_st, seconds=3.0)
+    creak = vowel(66.0, 16.0, seconds=0.5)
+    both = AudioClip(np.concatenate([lively.samples, creak.samples]), RATE)
+    alone, mixed = measure(lively), measure(both)
+    # The deciles of a sine are at ±0.951 of it.
+    assert alone.f0_sd_st == pytest.approx(2 * 0.951 * range_st / 2.563, rel=0.08)
+    assert mixed.f0_hz == pytest.approx(alone.f0_hz, rel=0.02)
+    assert mixed.f0_sd_st == pytest.approx(alone.f0_sd_st, rel=0.08)
+
+
 @pytest.mark.parametrize("hnr_db", [3.0, 8.0, 15.0])
 def test_a_known_ratio_of_harmonics_to_noise(hnr_db: float) -> None:
     t = np.arange(2 * RATE) / RATE

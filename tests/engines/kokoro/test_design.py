@@ -45,6 +45,15 @@ def test_a_native_voice_of_the_asked_gender_leads_and_three_in_a_row_differ(lang
         assert {ATLAS.info(name).language for name in mains} == {language}
 
 
+@pytest.mark.parametrize("gender", ["male", "female"])
+def test_a_childs_voice_leads_no_elderly_speaker_and_may_lead_a_child(gender):
+    old = {main_voice(made(Controls(gender=gender, age=70), "zh", seed)) for seed in range(8)}
+    child = {main_voice(made(Controls(gender=gender, age=7), "zh", seed)) for seed in range(8)}
+    assert len(old) == 3
+    assert not old & {"zm_yunxia", "zf_xiaoyi"}
+    assert {"zm_yunxia", "zf_xiaoyi"} <= child
+
+
 def test_the_same_seed_is_the_same_voice_and_weights_are_shares():
     for seed in range(40):
         state = made(Controls(), "en", seed)
