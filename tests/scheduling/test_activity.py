@@ -9,9 +9,9 @@ from voice_sculptor.scheduling.activity import Activity, ActivityMeter
 
 
 def test_only_what_happened_lately_counts() -> None:
-    meter = ActivityMeter("one of these")
     metrics.REQUESTS.labels("one of these", "done").inc(7)
     metrics.RTF.labels("one of these").observe(9.0)
+    meter = ActivityMeter("one of these")
     assert meter.read(0.0) == Activity()
     metrics.REQUESTS.labels("one of these", "done").inc(2)
     metrics.REQUESTS.labels("one of these", "failed").inc(2)
@@ -26,3 +26,13 @@ def test_only_what_happened_lately_counts() -> None:
     assert meter.read(95.0).requests_per_min == 1
     assert meter.read(95.0).rtf is None
     assert meter.read(200.0) == Activity()
+
+
+def test_what_is_done_before_the_first_look_counts() -> None:
+    """The first reading of the memory may take longer than the first request."""
+    metrics.REQUESTS.labels("early", "done").inc(4)
+    meter = ActivityMeter("early")
+    metrics.REQUESTS.labels("early", "done").inc(2)
+    assert meter.read(1000.0).requests_per_min == 2
+    assert meter.read(1059.0).requests_per_min == 2
+    assert meter.read(1061.0) == Activity()

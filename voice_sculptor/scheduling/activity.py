@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 
@@ -34,27 +35,23 @@ class _Counts:
 class ActivityMeter:
     """Looks at the counters from time to time.
 
+    What was counted before it was made is not its own; what was counted between that and its first look is.
+
     Args:
         engine_id: Whose.
     """
 
     def __init__(self, engine_id: str) -> None:
-        self._engine_id = engine_id
-        self._counts: deque[_Counts] = deque()
+        self._labels = {"engine": engine_id}
+        self._counts = deque([self._count(-math.inf)])
 
     def read(self, now_s: float) -> Activity:
-        """What was done since a minute ago, or since the first look.
+        """What was done since a minute ago, or since this was made.
 
         Args:
             now_s: On the clock of `time.monotonic`.
         """
-        labels = {"engine": self._engine_id}
-        latest = _Counts(
-            now_s,
-            _value("voice_sculptor_requests_total", {**labels, "outcome": "done"}),
-            _value("voice_sculptor_rtf_sum", labels),
-            _value("voice_sculptor_rtf_count", labels),
-        )
+        latest = self._count(now_s)
         self._counts.append(latest)
         while len(self._counts) > 1 and self._counts[1].at_s <= now_s - WINDOW_S:
             self._counts.popleft()
@@ -63,6 +60,14 @@ class ActivityMeter:
         return Activity(
             (latest.rtf_sum - first.rtf_sum) / num_made if num_made else None,
             latest.num_done - first.num_done,
+        )
+
+    def _count(self, at_s: float) -> _Counts:
+        return _Counts(
+            at_s,
+            _value("voice_sculptor_requests_total", {**self._labels, "outcome": "done"}),
+            _value("voice_sculptor_rtf_sum", self._labels),
+            _value("voice_sculptor_rtf_count", self._labels),
         )
 
 

@@ -180,7 +180,7 @@ class Job:
             return False
         self.is_done = outcome is None
         self.is_over = True
-        self.events.put(outcome or END)
+        # Counted first: who has seen the end finds it in the metrics.
         if outcome is None:
             how = "done"
         elif isinstance(outcome, Cancelled):
@@ -190,4 +190,5 @@ class Job:
             how = "failed" if self.is_running else "refused"
             metrics.count_error(outcome)
         metrics.REQUESTS.labels(self.engine_id, how).inc()
+        self.events.put(outcome or END)
         return True
