@@ -290,7 +290,8 @@ def test_series_and_presets_are_what_is_measured_by_default(
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--texts", "9"], ["--texts", "0"], ["--presets", "0"], ["--descriptions", "0"]]
+    "wrong",
+    [["--texts", "9"], ["--texts", "0"], ["--presets", "0"], ["--descriptions", "0"], ["--seeds", "0"]],
 )
 def test_impossible_numbers_are_refused(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
@@ -298,14 +299,29 @@ def test_impossible_numbers_are_refused(wrong: list[str], capsys: pytest.Capture
     assert wrong[0] in capsys.readouterr().err
 
 
-def test_one_series_of_the_fake_engine_is_in_order(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_series_of_the_fake_engine_is_in_order(studio: Studio) -> None:
     from voice_sculptor.bench.obedience import series
 
-    monkeypatch.setattr(series, "MEASURE", {"volume": "loudness_lufs", "speed": "syllables_per_s"})
-    rows = {row.control: row for row in series.series(studio, 1, 1)}
+    rows = {row.control: row for row in series.series(studio, 1, 1, ("volume", "speed", "emotion"))}
+    assert [*rows] == ["volume", "speed", "emotion"]
     assert rows["volume"].ordered == rows["volume"].on_target == 1.0
     assert rows["speed"].on_target == 1.0
     assert rows["volume"].num_renderings == 10
     # It gives no reference, without which an emotion is not judged.
     assert (rows["emotion"].num_renderings, rows["emotion"].on_target) == (0, None)
     assert "| emotion | 0 |  |  |  |" in series.report([rows["emotion"]])
+
+
+def test_a_design_and_the_speaking_of_what_was_kept_are_timed(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--engine", "fake", "--part", "cost", "--seeds", "2", "--json"])
+    rows = json.loads(capsys.readouterr().out)["cost"]
+    assert len({(row["voice"], row["num_characters"]) for row in rows}) == len(rows) == 10
+    assert all(len(row["added"]) == 2 and min(row["added"]) > -1.0 for row in rows)
+
+
+def test_what_designing_adds_is_the_median_of_the_seeds() -> None:
+    from voice_sculptor.bench.obedience.cost import Row, report
+
+    row = Row("a child", 68, (0.5, -0.01, 1.25))
+    assert row.median == 0.5
+    assert report([row]).splitlines()[2] == "| a child | 68 | +50% | +50%, -1%, +125% |"

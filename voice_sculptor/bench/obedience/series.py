@@ -26,6 +26,13 @@ MEASURE = {
     "volume": "loudness_lufs",
     "speed": "syllables_per_s",
 }
+_LEVELS: dict[str, list[Any]] = {
+    **{name: list(LEVEL_WORDS[name]) for name in MEASURE},
+    "age": [8, 25, 48, 70],
+    "gender": ["female", "male"],
+    "emotion": [Emotion(name=name, intensity=0.8) for name in EMOTIONS],
+}
+CONTROLS = tuple(_LEVELS)
 # What one control may do to what another stands for: one perceptual step.
 _STEPS: dict[str, Callable[[float, float], float]] = {
     "f0_hz": lambda a, b: abs(12.0 * math.log2(a / b)) / 1.0,
@@ -48,17 +55,24 @@ class Row:
     untouched: float | None
 
 
-def series(studio: Studio, num_texts: int, num_presets: int) -> Iterator[Row]:
-    """One row per control."""
+def series(
+    studio: Studio, num_texts: int, num_presets: int, controls: Sequence[str] = CONTROLS
+) -> Iterator[Row]:
+    """One row per control.
+
+    Args:
+        studio: Whose engine.
+        num_texts: How many texts in each language, 1–8.
+        num_presets: How many starting presets, 1–4.
+        controls: Which; by default all.
+    """
     presets = {preset.id: preset for preset in load_presets()}
     starts = [presets[name] for name in PRESETS[:num_presets]]
     settings: list[tuple[Language, Any, int]] = [
         (language, preset, number) for language, preset, number in product(TEXTS, starts, range(num_texts))
     ]
-    levels: dict[str, list[Any]] = {name: list(LEVEL_WORDS[name]) for name in MEASURE}
-    levels |= {"age": [8, 25, 48, 70], "gender": ["female", "male"]}
-    levels["emotion"] = [Emotion(name=name, intensity=0.8) for name in EMOTIONS]
-    for control, values in levels.items():
+    for control in controls:
+        values = _LEVELS[control]
         ordered: list[bool] = []
         met: list[bool] = []
         kept: list[bool] = []
