@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from voice_sculptor.config import load_settings
-from voice_sculptor.controls import Controls, Emotion
+from voice_sculptor.controls import Controls, Emotion, EmotionName
 from voice_sculptor.domain import Candidate, VoiceSpec
 from voice_sculptor.events import Failed, Ready
 from voice_sculptor.library.voice_files import load_voice, voice_bytes
 from voice_sculptor.studio import Studio
+from voice_sculptor.targets import EMOTION_PROFILES
 from voice_sculptor.timbre import Timbre
 
 TEXTS = {
@@ -53,6 +54,37 @@ def test_what_is_asked_is_heard(studio: Studio, language: str, spec: VoiceSpec) 
     candidate = one(studio, spec, language)
     assert candidate.obedience.checks
     assert missed(candidate) == []
+
+
+@pytest.mark.parametrize(("language", "name"), [("en", "surprised"), ("zh", "surprised"), ("en", "sad")])
+def test_an_emotion_is_judged_against_the_same_voice_with_nothing_asked(
+    studio: Studio, language: str, name: EmotionName
+) -> None:
+    candidate = one(studio, VoiceSpec(controls=Controls(emotion=Emotion(name=name, intensity=1.0))), language)
+    assert missed(candidate) == []
+    unmoved = candidate.voice.model_copy(update={"controls": Controls()})
+    plain = next(
+        event.candidate.measured
+        for event in studio.speak(unmoved, TEXTS[language])
+        if isinstance(event, Ready)
+    )
+    (check,) = candidate.obedience.checks
+    profile = EMOTION_PROFILES[name]
+    bases = {cue.measure: cue.target for cue in check.cues}
+    bases["f0_sd_st"] /= profile.pitch_range
+    bases["f0_hz"] /= 2.0 ** (profile.pitch_st / 12.0)
+    assert bases["f0_sd_st"] == pytest.approx(plain.f0_sd_st, rel=0.15)
+    assert bases["f0_hz"] == pytest.approx(plain.f0_hz, rel=0.06)
+
+
+def test_a_lively_voice_leaves_room_for_its_surprise(studio: Studio) -> None:
+    """It would end where no voice can go; who is sad needs no room."""
+    ranges = {
+        name: one(studio, VoiceSpec(controls=Controls(gender="male", emotion=Emotion(name=name))), "zh")
+        .voice.state.get("pitch_range", 1.0)
+        for name in ("surprised", "sad")
+    }  # fmt: skip
+    assert 0.3 < ranges["surprised"] < ranges["sad"] == 1.0
 
 
 def test_a_kept_voice_is_the_same_voice_after_it_was_written_down(studio: Studio, tmp_path: Path) -> None:

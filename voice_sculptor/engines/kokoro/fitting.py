@@ -26,9 +26,9 @@ from voice_sculptor.engines.kokoro.reading import Reading
 from voice_sculptor.engines.kokoro.speech import FRAME_S, Pace, Piece, Speaker
 from voice_sculptor.targets import Target
 
-_PROBE_S = 2.4
-_SHARE = 0.4
-"""Of the text that speaking with nothing asked may cost."""
+_PROBE_S = 4.0
+_SHARE = 0.75
+"""Of the text that speaking with nothing asked may cost. With less the spread of F0 is off by up to a third."""
 _LEAST_PROBE_S = 1.0
 _REHEARSED_S = 6.0
 _PLANNED_S = 12.0
@@ -42,6 +42,8 @@ _LEVELS = frozenset({"hnr_db", "tilt_db"})
 """Measures that may be zero or less."""
 _UNVOICED = frozenset({"tilt_db"})
 _MIN_VOICED = 8
+_WIDEST_ST = 5.0
+"""F0 spread that an emotion may widen a voice's own to. Beyond it the contour meets the ends of what can be spoken."""
 _LIKELY = {"f0_hz": 4.0, "tract_cm": math.log(1.25)}
 """Misses as `corrected` takes them; larger ones are taken for errors of measuring, and limited."""
 
@@ -122,14 +124,20 @@ class Fitting:
     def _planned(
         self, state: VoiceState, edit: Edit, aims: Mapping[str, Target], natural: NDArray[np.float64]
     ) -> VoiceState:
-        """The voice with F0 and its spread set by the predicted contour."""
+        """The voice with F0 and its spread set by the predicted contour.
+
+        A voice that is as lively as can be with nothing asked could not become livelier when it is surprised: where
+        nobody asked how lively, its own spread leaves room for the emotion's.
+        """
         misses = {}
         if "f0_hz" in aims:
             goal_octaves = math.log2(aims["f0_hz"].value)
             misses["f0_hz"] = 12.0 * (goal_octaves - float(np.median(natural))) - edit.pitch_st
+        spread_st = 12.0 * max(spread(natural), 1e-3) * edit.pitch_range
         if "f0_sd_st" in aims:
-            spread_st = 12.0 * max(spread(natural), 1e-3) * edit.pitch_range
             misses["f0_sd_st"] = math.log(aims["f0_sd_st"].value / spread_st)
+        elif edit.pitch_range > state.pitch_range:
+            misses["f0_sd_st"] = min(0.0, math.log(_WIDEST_ST / spread_st))
         return corrected(state, misses)
 
     def _rehearsed(self, state: VoiceState, controls: Controls, contours: list[NDArray[np.float64]]) -> Take:
@@ -150,8 +158,9 @@ class Fitting:
     def reference(self, take: Take, controls: Controls) -> dict[str, float]:
         """`f0_hz`, `f0_sd_st` and `tilt_db` of the voice with nothing asked, as far as it has them.
 
-        The first words are spoken with nothing asked. What the whole differs from its own first words is added, or,
-        where that has not been measured, what the predicted contour differs.
+        The first words are spoken with nothing asked. What the whole differs from its own first words is added, as far
+        as that was measured; F0 and its spread are carried over by the predicted contour too, and the mean is taken,
+        which is nearer than either.
         """
         state = take.state
         if not self._has_words(state):
@@ -163,8 +172,10 @@ class Fitting:
         part = plan.beginning(round(part_s / state.tract_scale / FRAME_S))
         generator = torch.Generator(part.f0_hz.device).manual_seed(self._seed)
         plain = _measured(trim_edges(self._speaker.render(part, state.edit(), generator, self._check)))
+        predicted = dict(plain)
+        _carry_over(predicted, part.log2_f0(), np.concatenate(contours))
         if take.opening is None:
-            _carry_over(plain, part.log2_f0(), np.concatenate(contours))
+            plain = predicted
         else:
             edit = edit_for(controls, state.edit())
             asked = self._speaker.plan(self._reading, line, state, edit, self._check).durations
@@ -176,7 +187,9 @@ class Fitting:
                 if name in _LEVELS:
                     plain[name] += take.heard[name] - same_words[name]
                 else:
-                    plain[name] *= take.heard[name] / same_words[name]
+                    plain[name] = math.sqrt(
+                        plain[name] * take.heard[name] / same_words[name] * predicted[name]
+                    )
         return {name: plain[name] for name in ("f0_hz", "f0_sd_st", "tilt_db") if name in plain}
 
     def _has_words(self, state: VoiceState) -> bool:
