@@ -76,6 +76,16 @@ def test_only_the_voices_of_the_asked_kind_are_taken() -> None:
             quality.say(studio, blends[0].voice, SENTENCES[0])
 
 
+def test_what_the_pace_alone_costs_is_measured_with_stock_voices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speakers, "STOCK", ("fake_low",))
+    with Studio(load_settings(engine="fake", history_bytes=0), FakeEngine()) as studio:
+        usual, fast = speakers.speakers(studio, ("stock", "fast"), SENTENCES[0])
+        assert (fast.kind, fast.name) == ("fast", "fake_low, 1.6 times as fast")
+        lengths_s = [quality.say(studio, each.voice, SENTENCES[0]).audio.duration_s for each in (usual, fast)]
+    assert lengths_s[0] / lengths_s[1] == pytest.approx(1.6, rel=0.01)
+    assert max(spec.controls.speed or 1.0 for spec in speakers.DESIGNED.values()) == speakers.FAST.speed
+
+
 def test_the_designs_cover_what_can_be_asked() -> None:
     specs = speakers.DESIGNED.values()
     named = {name for spec in specs for name in spec.controls.asked() | spec.timbre.asked()}
@@ -127,7 +137,7 @@ def test_the_command_takes_the_asked_kinds_and_prints_json(
         ("DNSMOS", True),
     ]
     quality.main([])
-    assert seen == [(1, ["stock", "designed"]), (6, ["stock", "blend", "designed"])]
+    assert seen == [(1, ["stock", "designed"]), (6, ["stock", "fast", "blend", "designed"])]
     assert "| voice | kind |" in capsys.readouterr().out
 
 
