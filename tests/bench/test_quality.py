@@ -63,6 +63,7 @@ def test_a_designed_voice_is_made_once_and_speaks_every_sentence_as_a_kept_one(
     ]
     # One of eleven words is not heard; a slow voice stays slow.
     assert rows[0].wer == pytest.approx(1 / 11)
+    assert [row.pace for row in rows] == [0.6, 1.0]
     assert judges.durations_s[0] == pytest.approx(judges.durations_s[2] / 0.6, rel=0.01)
     assert rows[0].dnsmos == pytest.approx(sum(judges.durations_s[:2]) / 2)
 
@@ -82,6 +83,7 @@ def test_what_the_pace_alone_costs_is_measured_with_stock_voices(monkeypatch: py
         usual, fast = speakers.speakers(studio, ("stock", "fast"), SENTENCES[0])
         assert (fast.kind, fast.name) == ("fast", "fake_low, 1.6 times as fast")
         lengths_s = [quality.say(studio, each.voice, SENTENCES[0]).audio.duration_s for each in (usual, fast)]
+    assert (usual.pace, fast.pace) == (1.0, 1.6)
     assert lengths_s[0] / lengths_s[1] == pytest.approx(1.6, rel=0.01)
     assert max(spec.controls.speed or 1.0 for spec in speakers.DESIGNED.values()) == speakers.FAST.speed
 
@@ -111,6 +113,19 @@ def test_designed_voices_are_compared_with_stock_voices_whispers_aside() -> None
     bad = [*ROWS, Row("c", "designed", 0.051, 2.99)]
     assert [found.is_met for found in compare(bad)] == [False, False]
     assert report(bad).count("not met") == 2
+
+
+def test_what_is_fast_is_compared_with_stock_voices_as_fast_too() -> None:
+    fast = [Row("a", "fast", 0.1, 3.0, 1.6), Row("b", "fast", 0.2, 3.0, 1.6)]
+    designed = [
+        Row("c", "designed", 0.05, 3.1),
+        Row("d", "designed", 0.17, 3.1, 1.6),
+        Row("e", "designed", 0.03, 3.1, 0.6),
+    ]
+    found = {each.measure: each.difference for each in compare([*ROWS, *fast, *designed])}
+    assert found["WER"] == pytest.approx(0.25 / 3 - 0.03, abs=1e-6)
+    assert found["WER, each at its own pace,"] == pytest.approx((0.02 + 0.02 + 0.0) / 3, abs=1e-6)
+    assert "each at its own pace, of designed" in report([*ROWS, *fast, *designed])
 
 
 def test_without_both_kinds_nothing_is_compared() -> None:

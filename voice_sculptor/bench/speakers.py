@@ -74,6 +74,11 @@ class Speaker:
     kind: Kind
     voice: Voice
 
+    @property
+    def pace(self) -> float:
+        """Factor on the rate that was asked of it."""
+        return self.voice.controls.speed or 1.0
+
 
 def speakers(studio: Studio, kinds: Sequence[str], first_text: str) -> Iterator[Speaker]:
     """The voices of some kinds; a designed one is made when it is its turn.
