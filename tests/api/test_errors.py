@@ -24,6 +24,7 @@ def error_of(answer: httpx.Response) -> dict[str, str]:
     error: dict[str, str] = answer.json()["error"]
     assert set(answer.json()) == {"error"}
     assert set(error) == {"type", "message", "fix", "request_id"}
+    assert error["fix"], error
     assert error["request_id"] == answer.headers["x-request-id"]
     return error
 
@@ -211,13 +212,15 @@ def test_a_full_queue_and_a_deadline() -> None:
 
 class Refusing(FakeEngine):
     def synthesize(self, batch: object, is_cancelled: object) -> object:  # type: ignore[override]
-        raise errors.UnsupportedControl("No.", "不。")
+        raise errors.UnsupportedControl("No.", "不。", fix_en="Go.", fix_zh="走。")
 
 
 class Failing(FakeEngine):
     def synthesize(self, batch: list[SynthesisRequest], is_cancelled: object) -> Iterator[CandidateFailed]:  # type: ignore[override]
         for request in batch:
-            yield CandidateFailed(request.id, 0, errors.InvalidVoiceFile("No.", "不。"))
+            yield CandidateFailed(
+                request.id, 0, errors.InvalidVoiceFile("No.", "不。", fix_en="Go.", fix_zh="走。")
+            )
 
 
 @pytest.mark.parametrize(

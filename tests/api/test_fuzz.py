@@ -72,7 +72,9 @@ def fuzz(
         assert status < 500 or status in BUSY, response.text
         assert str(status) in known, (status, response.text)
         if status >= 400:
-            assert set(response.json()["error"]) == {"type", "message", "fix", "request_id"}
+            error = response.json()["error"]
+            assert set(error) == {"type", "message", "fix", "request_id"}
+            assert error["fix"], error
         num_answered += 1
 
     ask()

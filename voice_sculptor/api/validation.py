@@ -13,6 +13,7 @@ from voice_sculptor.errors import InvalidRequest
 
 _SHOWN_CHARS = 80
 _PARTS = ("body", "query", "path", "header")
+_LISTED_EN, _LISTED_ZH = "/openapi.json lists what it takes.", "/openapi.json 列出了可接受的内容。"
 
 
 class WrongField(InvalidRequest):
@@ -85,7 +86,12 @@ def wrong_field(errors: Sequence[Mapping[str, Any]], model: type[BaseModel] | No
     said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
     en = en.format_map(figures) if en else f"is wrong: {said}"
     zh = zh.format_map(figures) if zh else f"有误：{said}"
-    return WrongField(f"The field {name!r} {en}.", f"字段 {name!r} {zh}。")
+    return WrongField(
+        f"The field {name!r} {en}.",
+        f"字段 {name!r} {zh}。",
+        fix_en=_LISTED_EN,
+        fix_zh=_LISTED_ZH,
+    )
 
 
 def _deepest(errors: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -110,8 +116,10 @@ def _unknown(loc: Sequence[str], name: str, valid: Sequence[str]) -> InvalidRequ
     return WrongField(
         f"There is no field {name!r} in this request.",
         f"此请求没有字段 {name!r}。",
-        fix_en=(f"Did you mean {near[0]!r}? " if near else "") + (f"Valid: {fields_en}." if valid else ""),
-        fix_zh=(f"您是不是想用 {near[0]!r}？" if near else "") + (f"可用：{fields_zh}。" if valid else ""),
+        fix_en=(f"Did you mean {near[0]!r}? " if near else "")
+        + (f"Valid: {fields_en}." if valid else _LISTED_EN),
+        fix_zh=(f"您是不是想用 {near[0]!r}？" if near else "")
+        + (f"可用：{fields_zh}。" if valid else _LISTED_ZH),
     )
 
 

@@ -136,9 +136,11 @@ def unknown_voice(name: str, names: Iterable[str]) -> UnknownVoice:
         f"There is no voice named {shown!r}.",
         f"没有名为 {shown!r} 的声音。",
         fix_en=(f"Did you mean {', '.join(close)}? " if close else "")
-        + "`voice-sculptor voices` lists the stock voices, `voice-sculptor kept` those you keep.",
+        + "`voice-sculptor voices` lists the stock voices, `voice-sculptor kept` those you keep; over HTTP, "
+        "GET /v1/audio/voices lists both.",
         fix_zh=(f"您是不是想用 {'、'.join(close)}？" if close else "")
-        + "用 `voice-sculptor voices` 查看自带的声音，用 `voice-sculptor kept` 查看保存的声音。",
+        + "用 `voice-sculptor voices` 查看自带的声音，用 `voice-sculptor kept` 查看保存的声音；"
+        "通过 HTTP 可用 GET /v1/audio/voices 一并查看。",
     )
 
 
