@@ -1,8 +1,8 @@
-"""Takes the pictures of the documentation: `python -m tests.ui.screenshots OUT_DIR [ENGINE]`."""
+"""Takes the pictures of the documentation: `python -m tests.ui.screenshots docs/images`."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +53,13 @@ def main() -> None:
     """Run the page over an engine and take all pictures."""
     from playwright.sync_api import sync_playwright
 
-    folder = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where they go")
+    parser.add_argument("--engine", help="who speaks; as for the page by default")
+    options = parser.parse_args()
+    folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
-    engine = sys.argv[2] if len(sys.argv) > 2 else None
-    with running(load_settings(engine=engine)) as (url, _), sync_playwright() as playwright:
+    with running(load_settings(engine=options.engine)) as (url, _), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
         for shot in SHOTS:
             take(browser, url, folder, shot)

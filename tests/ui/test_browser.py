@@ -222,6 +222,8 @@ def test_an_error_is_said_and_the_input_kept(visit: Visit) -> None:
     page.wait_for_selector("#vs-message [role=alert]")
     assert "nothing to speak" in visit.text_of("#vs-message")
     assert page.input_value(TEXT) == "…！？"
+    page.fill(TEXT, "This")
+    page.wait_for_selector("#vs-message [role=alert]", state="detached")
     visit.generate("This will explode.")
     page.wait_for_function("document.querySelector('#vs-message').innerText.includes('The engine broke')")
     assert page.input_value(TEXT) == "This will explode."

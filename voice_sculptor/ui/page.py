@@ -200,6 +200,15 @@ def _wire_generation(page: gr.Blocks, handlers: Handlers, voice: VoicePanel, spe
         show_progress="hidden",
         api_visibility="private",
     )
+    # What was said of an input is over once somebody changes it; another language of the page changes it too.
+    for source in (speech.text, speech.seed):
+        source.change(
+            None,
+            inputs=speech.message,
+            outputs=speech.message,
+            js="(said) => document.activeElement.closest('#vs-language') ? said : ''",
+            **_AT_ONCE,
+        )
     for index, slot in enumerate(speech.slots):
         slot.seed.click(_seed_of(index), inputs=made, outputs=speech.seed, **_AT_ONCE)
     return made
