@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from voice_sculptor.config import load_settings
 from voice_sculptor.controls import Controls, Emotion, EmotionName
 from voice_sculptor.domain import Candidate, VoiceSpec
+from voice_sculptor.engines.kokoro.design import VoiceState
+from voice_sculptor.engines.kokoro.fitting import Fitting, Take
+from voice_sculptor.engines.kokoro.speech import Pace
 from voice_sculptor.events import Failed, Ready
 from voice_sculptor.library.voice_files import load_voice, voice_bytes
 from voice_sculptor.studio import Studio
-from voice_sculptor.targets import EMOTION_PROFILES
+from voice_sculptor.targets import EMOTION_PROFILES, Target
 from voice_sculptor.timbre import Timbre
 
 TEXTS = {
@@ -122,3 +128,32 @@ def test_a_given_voice_steps_from_itself(studio: Studio) -> None:
     assert missed(higher) == []
     assert plain.measured.f0_hz is not None
     assert higher.measured.f0_hz == pytest.approx(plain.measured.f0_hz * 2 ** (2.5 / 12), rel=0.04)
+
+
+class Rehearsing(Fitting):
+    """Hears what it is told to, and remembers who spoke."""
+
+    def __init__(self, f0_hz: Sequence[float]) -> None:
+        self.coming = iter(f0_hz)
+        self.spoke: list[VoiceState] = []
+
+    def _has_words(self, state: VoiceState) -> bool:
+        return True
+
+    def _contours(self, state: VoiceState, controls: Controls) -> tuple[list[NDArray[np.float64]], float]:
+        return [np.zeros(0)], 0.0
+
+    def _rehearsed(self, state: VoiceState, controls: Controls, contours: list[NDArray[np.float64]]) -> Take:
+        self.spoke.append(state)
+        return Take(state, iter(()), Pace(), heard={"f0_hz": next(self.coming)})
+
+
+def test_f0_is_corrected_by_what_it_misses_whatever_the_last_correction_seemed_to_do() -> None:
+    """The median of a wide contour jumps: lowered by a semitone it was heard half of one higher."""
+    fitting = Rehearsing([220.0, 227.0, 206.0])
+    wanted = {"f0_hz": Target("pitch", "f0_hz", 206.0, 1.0, "semitones")}
+    take = fitting.fit(VoiceState(blend={"af_heart": 1.0}), Controls(pitch=0), wanted)
+    shifts = [state.pitch_st for state in fitting.spoke]
+    first, second = (12.0 * math.log2(206.0 / heard) for heard in (220.0, 227.0))
+    assert shifts == pytest.approx([0.0, first, first + second], abs=1e-3)
+    assert take.state is fitting.spoke[-1]

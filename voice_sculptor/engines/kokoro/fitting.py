@@ -38,6 +38,8 @@ _GOOD, _FAIR = 0.5, 0.85
 _RESPONSES = (0.5, 2.5)
 """What a correction may be found to have done, as a share of what it should have."""
 _MEASURES = ("f0_hz", "f0_sd_st", "tract_cm", "tilt_db", "hnr_db", "jitter")
+_EXACT = frozenset({"f0_hz"})
+"""Measures that follow their edit one to one: what seems another response is the median of a wide contour jumping."""
 _LEVELS = frozenset({"hnr_db", "tilt_db"})
 """Measures that may be zero or less."""
 _UNVOICED = frozenset({"tilt_db"})
@@ -106,7 +108,10 @@ class Fitting:
         for _ in range(_MAX_CORRECTIONS):
             outside = [name for name, aim in aims.items() if _excess({name: aim}, take.heard) > 0.0]
             misses = _misses(aims, take.heard)
-            made = {name: _response(miss, before.get(name), made.get(name)) for name, miss in misses.items()}
+            made = {
+                name: miss if name in _EXACT else _response(miss, before.get(name), made.get(name))
+                for name, miss in misses.items()
+            }
             before, next_state = misses, corrected(take.state, made)
             if all(getattr(next_state, EDITS[name]) == getattr(take.state, EDITS[name]) for name in outside):
                 break
