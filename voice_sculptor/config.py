@@ -23,6 +23,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from voice_sculptor import access, config_file
 from voice_sculptor.config_file import Entry
 from voice_sculptor.errors import ConfigError
+from voice_sculptor.faults import said
 
 PREFIX = "VOICE_SCULPTOR_"
 ENGINE_SETTINGS = (
@@ -275,9 +276,10 @@ def resolve(*, config: Path | str | None = None, profile: str | None = None, **f
         where = f"{name} ({variable})" if variable and name not in given else name
         if name in entries:
             where = f"{entries[name].place} ({file})"
+        en, zh = said(first)
         raise ConfigError(
-            f"The setting {where} cannot be {shown}: {first['msg']}.",
-            f"设置 {where} 不能为 {shown}：{first['msg']}。",
+            f"The setting {where} cannot be {shown}: it {en}.",
+            f"设置 {where} 不能为 {shown}：{zh}。",
         ) from (None if name in SECRETS else error)
     sources = {name: Source("default") for name in Settings.model_fields}
     sources |= {name: Source("file", f"{file}: {entry.place}") for name, entry in entries.items()}

@@ -23,6 +23,7 @@ from voice_sculptor.config import PROJECT_DIR
 from voice_sculptor.controls import CONTROL_NAMES, Controls, Emotion, canonical_name, parse_control
 from voice_sculptor.domain import MAX_DESCRIPTION_CHARS, PRESET_GROUPS, Bilingual, Preset
 from voice_sculptor.errors import OutputError, PresetError, UnknownPreset, UnsupportedControl
+from voice_sculptor.faults import said
 from voice_sculptor.plain_yaml import load_plain_yaml
 
 MAX_FILE_BYTES = 32 * 1024
@@ -236,7 +237,7 @@ def _schema_error(path: Path, error: ValidationError) -> PresetError:
             "(the file's name) must be lower-case letters, digits and single hyphens",
             "（即文件名）只能用小写字母、数字和单个连字符",
         )
-    return _error(path, field, f"is wrong: {first['msg']}", f"有误：{first['msg']}")
+    return _error(path, field, *said(first))
 
 
 def _valid_keys(field: str) -> Iterator[str]:

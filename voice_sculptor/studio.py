@@ -36,6 +36,7 @@ from voice_sculptor.errors import (
     TextTooLong,
 )
 from voice_sculptor.events import Failed, Planned, StudioEvent
+from voice_sculptor.faults import said
 from voice_sculptor.language.conflicts import merge
 from voice_sculptor.language.description import understand
 from voice_sculptor.language.text import speakable
@@ -355,10 +356,11 @@ class Studio:
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(map(str, first["loc"]))
+            en, zh = said(first)
             valid = ", ".join(self.engine.Options.model_fields) or "none"
             raise InvalidRequest(
-                f"The option {name!r} of {self.engine.info.title}: {first['msg']}.",
-                f"{self.engine.info.title} 的选项 {name!r}：{first['msg']}。",
+                f"The option {name!r} of {self.engine.info.title} {en}.",
+                f"{self.engine.info.title} 的选项 {name!r} {zh}。",
                 fix_en=f"Valid options: {valid}.",
                 fix_zh=f"可用的选项：{valid}。",
             ) from error

@@ -10,6 +10,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from voice_sculptor.errors import InvalidRequest
+from voice_sculptor.faults import said
 
 _SHOWN_CHARS = 80
 _PARTS = ("body", "query", "path", "header")
@@ -18,34 +19,6 @@ _LISTED_EN, _LISTED_ZH = "/openapi.json lists what it takes.", "/openapi.json �
 
 class WrongField(InvalidRequest):
     """A field of the request is missing, unknown or out of range."""
-
-
-# By pydantic's name of the fault: what is wrong, in English and Chinese, over the fault's own figures.
-_SAID: dict[str, tuple[str, str]] = {
-    "missing": ("is missing", "缺失"),
-    "string_type": ("must be a string", "须为字符串"),
-    "string_unicode": ("must be valid Unicode", "须为有效的 Unicode"),
-    "string_too_short": ("must have at least {min_length} characters", "至少 {min_length} 个字符"),
-    "string_too_long": ("may have at most {max_length} characters", "最多 {max_length} 个字符"),
-    "string_pattern_mismatch": ("must match {pattern}", "须匹配 {pattern}"),
-    "int_type": ("must be a whole number", "须为整数"),
-    "int_parsing": ("must be a whole number", "须为整数"),
-    "int_from_float": ("must be a whole number", "须为整数"),
-    "float_type": ("must be a number", "须为数字"),
-    "float_parsing": ("must be a number", "须为数字"),
-    "finite_number": ("must be a finite number", "须为有限的数"),
-    "bool_type": ("must be true or false", "须为 true 或 false"),
-    "bool_parsing": ("must be true or false", "须为 true 或 false"),
-    "literal_error": ("must be one of {expected}", "须为 {expected} 之一"),
-    "greater_than": ("must be over {gt}", "须大于 {gt}"),
-    "greater_than_equal": ("must be at least {ge}", "不得小于 {ge}"),
-    "less_than": ("must be below {lt}", "须小于 {lt}"),
-    "less_than_equal": ("may be at most {le}", "不得大于 {le}"),
-    "dict_type": ("must be an object", "须为对象"),
-    "model_attributes_type": ("must be an object", "须为对象"),
-    "model_type": ("must be an object", "须为对象"),
-    "list_type": ("must be a list", "须为列表"),
-}
 
 
 def wrong_field(errors: Sequence[Mapping[str, Any]], model: type[BaseModel] | None = None) -> InvalidRequest:
@@ -81,11 +54,7 @@ def wrong_field(errors: Sequence[Mapping[str, Any]], model: type[BaseModel] | No
             fix_en="Send it with `Content-Type: application/json`.",
             fix_zh="请以 `Content-Type: application/json` 发送。",
         )
-    figures = first.get("ctx", {})
-    en, zh = _SAID.get(kind, ("", ""))
-    said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-    en = en.format_map(figures) if en else f"is wrong: {said}"
-    zh = zh.format_map(figures) if zh else f"有误：{said}"
+    en, zh = said(first)
     return WrongField(
         f"The field {name!r} {en}.",
         f"字段 {name!r} {zh}。",

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from voice_sculptor.audio.io import write_bytes
 from voice_sculptor.domain import Voice
 from voice_sculptor.errors import InvalidVoiceFile, UnknownVoice
+from voice_sculptor.faults import first_said
 
 SUFFIX = ".voice.json"
 _MAX_BYTES = 4_000_000
@@ -55,7 +56,7 @@ def load_voice(path: Path) -> Voice:
         with path.open("rb") as file:
             raw = file.read(_MAX_BYTES + 1)
     except OSError as error:
-        raise _invalid(str(path), error.strerror or str(error)) from error
+        raise _invalid(str(path), *2 * (error.strerror or str(error),)) from error
     return parse_voice(raw, str(path))
 
 
@@ -70,20 +71,19 @@ def parse_voice(raw: bytes, source: str) -> Voice:
         InvalidVoiceFile: Too large, not JSON, or of another layout.
     """
     if len(raw) > _MAX_BYTES:
-        raise _invalid(source, f"more than {_MAX_BYTES:,} bytes")
+        raise _invalid(source, f"more than {_MAX_BYTES:,} bytes", f"超过 {_MAX_BYTES:,} 字节")
     try:
         return Voice.model_validate(json.loads(raw))
     except ValidationError as error:
-        first = error.errors()[0]
-        raise _invalid(source, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise _invalid(source, *first_said(error)) from error
     except (ValueError, RecursionError) as error:
-        raise _invalid(source, "not JSON") from error
+        raise _invalid(source, "not JSON", "不是 JSON") from error
 
 
-def _invalid(source: str, why: str) -> InvalidVoiceFile:
+def _invalid(source: str, en: str, zh: str) -> InvalidVoiceFile:
     return InvalidVoiceFile(
-        f"{source} is not a voice file ({why}).",
-        f"{source} 不是有效的声音文件（{why}）。",
+        f"{source} is not a voice file ({en}).",
+        f"{source} 不是有效的声音文件（{zh}）。",
         fix_en="Voice files are made by `voice-sculptor design` and end in .voice.json.",
         fix_zh="声音文件由 `voice-sculptor design` 生成，以 .voice.json 结尾。",
     )

@@ -29,6 +29,7 @@ from voice_sculptor.engines.kokoro.edits import (
 )
 from voice_sculptor.engines.kokoro.space import LOGARITHMIC, NUM_ASIDE, StyleSpace
 from voice_sculptor.errors import InvalidVoiceFile
+from voice_sculptor.faults import first_said
 from voice_sculptor.targets import CHILD_UNTIL_YEARS, GENDERS, Target, targets, usual_f0_hz
 from voice_sculptor.timbre import Timbre
 
@@ -100,20 +101,22 @@ def read_state(state: Mapping[str, Any], atlas: Atlas) -> VoiceState:
     try:
         checked = VoiceState.model_validate(dict(state))
     except ValidationError as error:
-        first = error.errors()[0]
-        raise _invalid(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise _invalid(*first_said(error)) from error
     for name in checked.blend:
         if name not in atlas.names:
-            raise _invalid(f"no stock voice {name!r}")
+            raise _invalid(f"no stock voice {name!r}", f"没有自带声音 {name!r}")
     if len(checked.timbre) not in (0, TIMBRE_SIZE):
-        raise _invalid(f"timbre: {len(checked.timbre)} numbers, not {TIMBRE_SIZE}")
+        raise _invalid(
+            f"timbre has {len(checked.timbre)} numbers, not {TIMBRE_SIZE}",
+            f"timbre 有 {len(checked.timbre)} 个数，应为 {TIMBRE_SIZE} 个",
+        )
     return checked
 
 
-def _invalid(why: str) -> InvalidVoiceFile:
+def _invalid(en: str, zh: str) -> InvalidVoiceFile:
     return InvalidVoiceFile(
-        f"The voice's state is not one of the Kokoro engine ({why}).",
-        f"该声音的数据不属于 Kokoro 引擎（{why}）。",
+        f"The voice's state is not one of the Kokoro engine ({en}).",
+        f"该声音的数据不属于 Kokoro 引擎（{zh}）。",
         fix_en="Make the voice again with `voice-sculptor design`.",
         fix_zh="请用 `voice-sculptor design` 重新生成该声音。",
     )

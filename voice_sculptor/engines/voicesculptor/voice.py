@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from voice_sculptor.engines.voicesculptor.vocabulary import NUM_SPEECH_TOKENS
 from voice_sculptor.errors import InvalidVoiceFile
+from voice_sculptor.faults import first_said
 
 
 class VoiceState(BaseModel):
@@ -44,11 +45,10 @@ def read_state(state: Mapping[str, Any]) -> VoiceState:
     try:
         return VoiceState.model_validate(state, strict=False)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "state"
+        en, zh = first_said(error, "state")
         raise InvalidVoiceFile(
-            f"The voice file does not fit Voice Sculptor: {where}: {first['msg']}.",
-            f"该声音文件不适用于 Voice Sculptor：{where}：{first['msg']}。",
+            f"The voice file does not fit Voice Sculptor: {en}.",
+            f"该声音文件不适用于 Voice Sculptor：{zh}。",
             fix_en="Use a voice that this engine made.",
             fix_zh="请使用由该引擎生成的声音。",
         ) from error
