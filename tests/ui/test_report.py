@@ -58,3 +58,11 @@ def test_what_has_no_figures_has_no_explanation() -> None:
     html = report(judge(Controls(), Timbre(nasality=1), WOMAN, "en"))
     assert "<table>" in html
     assert "<ul>" not in html
+
+
+def test_an_emotion_that_cannot_be_judged_says_why() -> None:
+    slight = Controls(pitch=0, emotion=Emotion(name="happy", intensity=0.2))
+    html = report(judge(slight, Timbre(), WOMAN, "en", REFERENCE))
+    assert "too slight, or set by other controls" in html
+    assert "变化太小" in html
+    assert "too slight" not in report(judge(Controls(), Timbre(nasality=1), WOMAN, "en"))

@@ -51,7 +51,8 @@ def _notes(obedience: Obedience) -> str:
 
 def _row(check: Check) -> str:
     asked = both(*(level_words(check.control, check.asked, language) for language in ("en", "zh")))
-    heard = "".join(f"<div>{_cue(cue)}</div>" for cue in check.cues) or "–"
+    nothing = f"<small>{said('emotion_hidden')}</small>" if check.control == "emotion" else "–"
+    heard = "".join(f"<div>{_cue(cue)}</div>" for cue in check.cues) or nothing
     if check.is_met is None:
         mark, word = "none", said("not_measured")
     elif check.is_met:

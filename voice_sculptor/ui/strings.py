@@ -86,6 +86,7 @@ STRINGS: dict[str, tuple[str, str]] = {
     "mark_near": ("≈ nearly", "≈ 接近"),
     "mark_missed": ("✗ no", "✗ 未达到"),
     "not_measured": ("not measured", "未测量"),
+    "emotion_hidden": ("too slight, or set by other controls", "变化太小，或由其他控制项决定"),
     "breathiness": ("Breathiness", "气息"),
     "roughness": ("Roughness", "沙哑"),
     "brightness": ("Brightness", "明暗"),
