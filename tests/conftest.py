@@ -6,6 +6,7 @@ import atexit
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -30,6 +31,13 @@ if _count := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
 # What tests make is not the history of whoever runs them.
 os.environ["VOICE_SCULPTOR_DATA_DIR"] = tempfile.mkdtemp(prefix="voice-sculptor-test-")
 atexit.register(shutil.rmtree, os.environ["VOICE_SCULPTOR_DATA_DIR"], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _same_draws() -> None:
+    """What a test draws is the same every time, so that one that fails fails again."""
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(0)
 
 
 @pytest.fixture(scope="session")
