@@ -56,7 +56,8 @@ def load_voice(path: Path) -> Voice:
         with path.open("rb") as file:
             raw = file.read(_MAX_BYTES + 1)
     except OSError as error:
-        raise _invalid(str(path), *2 * (error.strerror or str(error),)) from error
+        why = error.strerror or str(error)
+        raise _invalid(str(path), why, why) from error
     return parse_voice(raw, str(path))
 
 

@@ -126,6 +126,12 @@ def test_an_emotion_acts_with_its_intensity_on_top_of_the_voice():
     assert math.isclose(half.speed / base.speed, math.sqrt(full.speed / base.speed))
 
 
+def test_an_emotion_leaves_the_range_to_who_sets_it():
+    angry = Emotion(name="angry", intensity=1.0)
+    assert edit_for(Controls(emotion=angry)).pitch_range > 1.3
+    assert edit_for(Controls(emotion=angry, pitch_variation=0)).pitch_range == 1.0
+
+
 def test_a_slope_tilts_the_contour_and_leaves_its_median_and_spread():
     wavy = torch.where(VOICED, 200.0 * torch.exp2(0.2 * torch.arange(len(F0_HZ)).sin()), F0_HZ)
     edited = edit_f0(wavy, Edit(slope_st=3.0), VOICED)

@@ -86,6 +86,7 @@ def edit_for(controls: Controls, base: Edit = Edit()) -> Edit:
         emphasis=edit.emphasis * manner.emphasis**share,
         slope_st=edit.slope_st + manner.slope_st * share,
         roughness=min(1.0, edit.roughness + manner.roughness * share),
-        pitch_range=edit.pitch_range * manner.pitch_range**share,
+        pitch_range=edit.pitch_range
+        * (manner.pitch_range**share if controls.pitch_variation is None else 1.0),
         tilt_db=edit.tilt_db + manner.tilt_db * share,
     )

@@ -177,11 +177,9 @@ class Fitting:
         part = plan.beginning(round(part_s / state.tract_scale / FRAME_S))
         generator = torch.Generator(part.f0_hz.device).manual_seed(self._seed)
         plain = _measured(trim_edges(self._speaker.render(part, state.edit(), generator, self._check)))
-        predicted = dict(plain)
-        _carry_over(predicted, part.log2_f0(), np.concatenate(contours))
-        if take.opening is None:
-            plain = predicted
-        else:
+        found = dict(plain)
+        _carry_over(found, part.log2_f0(), np.concatenate(contours))
+        if take.opening is not None:
             edit = edit_for(controls, state.edit())
             asked = self._speaker.plan(self._reading, line, state, edit, self._check).durations
             # Silence at the edges, the first and the last token, has been cut off.
@@ -190,12 +188,10 @@ class Fitting:
             same_words = _measured(take.opening[:num_samples])
             for name in set(plain) & set(same_words) & set(take.heard):
                 if name in _LEVELS:
-                    plain[name] += take.heard[name] - same_words[name]
+                    found[name] += take.heard[name] - same_words[name]
                 else:
-                    plain[name] = math.sqrt(
-                        plain[name] * take.heard[name] / same_words[name] * predicted[name]
-                    )
-        return {name: plain[name] for name in ("f0_hz", "f0_sd_st", "tilt_db") if name in plain}
+                    found[name] = math.sqrt(found[name] * plain[name] * take.heard[name] / same_words[name])
+        return {name: found[name] for name in ("f0_hz", "f0_sd_st", "tilt_db") if name in found}
 
     def _has_words(self, state: VoiceState) -> bool:
         """Whether there is anything to speak: a text may be all in a script that has no reading."""
