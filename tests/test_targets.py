@@ -14,6 +14,7 @@ from voice_sculptor.targets import (
     EMOTION_PROFILES,
     GENDERS,
     PITCH_STEP_ST,
+    RANGE_STEP,
     Target,
     emotion_share,
     gender_of,
@@ -98,12 +99,15 @@ def test_dimensions_of_timbre_are_in_order(name: str) -> None:
     assert len(set(values)) == 5
 
 
-def test_a_lively_voice_may_be_less_regular() -> None:
-    calm, lively = (
+def test_a_lively_voice_and_a_man_may_be_less_regular() -> None:
+    calm, usual, lively = (
         by_measure(targets(Controls(pitch_variation=level), Timbre(roughness=-1), "en", "male"))["jitter"]
-        for level in (-1, 1)
+        for level in (-1, 0, 1)
     )
-    assert calm.value < 0.8 < lively.value < 1.0
+    assert calm.value == pytest.approx(usual.value * RANGE_STEP**-0.33)
+    assert lively.value == pytest.approx(usual.value * RANGE_STEP**0.68)
+    woman = by_measure(targets(Controls(), Timbre(roughness=-1), "en", "female"))["jitter"]
+    assert usual.value / woman.value == pytest.approx(1.21, abs=0.01)
 
 
 def test_both_cues_make_a_gender() -> None:

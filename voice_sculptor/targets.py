@@ -64,9 +64,11 @@ _TRACT_CM: dict[Gender, tuple[float, ...]] = {
 _SPREAD_ST: dict[Language, float] = {"en": 3.2, "zh": 3.4}
 _RATE: dict[Language, float] = {"en": 4.7, "zh": 5.3}
 _TILT_DB = -10.0
-_IRREGULARITY = 1.0
-_IRREGULARITY_EXPONENT = 0.4
-"""Livelier voices measure less regular: over the stock voices, with this power of their F0 spread."""
+_IRREGULARITY: dict[Gender, float] = {"female": 0.95, "male": 1.15}
+"""Of the stock voices, medians."""
+_IRREGULARITY_EXPONENTS = (0.33, 0.68)
+"""A voice that is spoken livelier measures less regular, with these powers of its F0 spread: ten stock voices from 0.4
+times their own spread to it, and from there to 1.8 times."""
 
 USUAL_AGE = 28
 
@@ -232,11 +234,16 @@ def targets(
         return tuple(found)
     range_factor = RANGE_STEP ** (controls.pitch_variation or 0.0) * emotion.pitch_range
     tract_cm = usual_tract_cm(gender, age)
-    return tuple(found) + _timbre_targets(timbre, f0_hz, tract_cm, range_factor, emotion)
+    return tuple(found) + _timbre_targets(timbre, gender, f0_hz, tract_cm, range_factor, emotion)
 
 
 def _timbre_targets(
-    timbre: Timbre, f0_hz: float, tract_cm: float, range_factor: float, emotion: EmotionProfile
+    timbre: Timbre,
+    gender: Gender,
+    f0_hz: float,
+    tract_cm: float,
+    range_factor: float,
+    emotion: EmotionProfile,
 ) -> tuple[Target, ...]:
     found = []
     if timbre.breathiness is not None and timbre.whisper is None:
@@ -244,7 +251,8 @@ def _timbre_targets(
         found.append(Target("breathiness", "hnr_db", hnr_db, 1.5, "difference"))
     if timbre.roughness is not None and timbre.whisper is None:
         step = ROUGH_STEP if timbre.roughness > 0.0 else SMOOTH_STEP
-        irregularity = _IRREGULARITY * range_factor**_IRREGULARITY_EXPONENT * step**timbre.roughness
+        exponent = _IRREGULARITY_EXPONENTS[range_factor > 1.0]
+        irregularity = _IRREGULARITY[gender] * range_factor**exponent * step**timbre.roughness
         found.append(Target("roughness", "jitter", irregularity, 0.4, "ratio"))
     if timbre.brightness is not None:
         tilt_db = _TILT_DB + BRIGHT_STEP_DB * timbre.brightness + emotion.tilt_db

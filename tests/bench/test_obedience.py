@@ -81,7 +81,7 @@ LIMITS = [
     ("pitch_variation", "f0_sd_st", lambda level: 3.2 * 1.45**level),
     ("volume", "loudness_lufs", target_lufs),
     ("breathiness", "hnr_db", lambda level: usual_hnr_db(F0_HZ) - 2.5 * level),
-    ("roughness", "jitter", lambda level: (1.6 if level > 0.0 else 1.25) ** level),
+    ("roughness", "jitter", lambda level: 0.95 * (1.6 if level > 0.0 else 1.25) ** level),
     ("brightness", "tilt_db", lambda level: -10.0 + 3.0 * level),
     ("body", "tract_cm", lambda level: usual_tract_cm("female", None) * 1.06**level),
 ]

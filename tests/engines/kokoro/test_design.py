@@ -6,7 +6,7 @@ import pytest
 from voice_sculptor.controls import Controls
 from voice_sculptor.domain import Language
 from voice_sculptor.engines.kokoro.atlas import Atlas
-from voice_sculptor.engines.kokoro.design import VoiceState, design, read_state
+from voice_sculptor.engines.kokoro.design import VoiceState, corrected, design, read_state
 from voice_sculptor.engines.kokoro.space import ATTRIBUTES, StyleSpace
 from voice_sculptor.errors import InvalidVoiceFile
 from voice_sculptor.timbre import Timbre
@@ -126,7 +126,7 @@ def test_the_level_of_pitch_does_not_change_who_speaks():
         (Timbre(breathiness=2), "hnr_db", -1), (Timbre(breathiness=-2), "hnr_db", 1),
         (Timbre(brightness=2), "tilt_db", 1), (Timbre(brightness=-2), "tilt_db", -1),
         (Timbre(body=2), "tract_cm", 1), (Timbre(body=-2), "tract_cm", -1),
-        (Timbre(roughness=2), "jitter", 1),
+        (Timbre(roughness=2), "jitter", 1), (Timbre(roughness=-2), "jitter", -1),
     ],
 )  # fmt: skip
 def test_the_timbre_goes_where_it_is_asked(timbre, attribute, sign):
@@ -138,6 +138,21 @@ def test_the_timbre_goes_where_it_is_asked(timbre, attribute, sign):
             "tract_cm": math.log(asked.tract_scale),
         }[attribute]  # fmt: skip
         assert sign * (other - one) > 0 or sign * exact > 0
+
+
+def test_a_smoother_voice_takes_more_than_a_rougher_one_and_then_less_noise():
+    plain = VoiceState(blend={"af_heart": 1.0}, breath=0.01)
+    rougher, smoother = (corrected(plain, {"jitter": change}) for change in (0.1, -0.1))
+    assert smoother.roughness == pytest.approx(-0.5)
+    assert rougher.roughness == pytest.approx(0.12)
+    for state in (rougher, smoother):  # There and back.
+        back = -state.roughness / (1.2 if state is rougher else 5.0)
+        assert corrected(state, {"jitter": back}).roughness == pytest.approx(0.0, abs=1e-6)
+    smoothest = corrected(smoother, {"jitter": -0.2})
+    assert (smoothest.roughness, smoothest.breath) == (-1.0, -0.022)
+    # Whoever asked how breathy the voice is has it so.
+    assert corrected(smoother, {"jitter": -0.2, "hnr_db": 1.0}).breath == pytest.approx(0.01 - 0.022)
+    assert smoother.breath == rougher.breath == plain.breath
 
 
 def test_a_whisper_has_no_voice():

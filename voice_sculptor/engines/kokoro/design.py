@@ -149,7 +149,7 @@ _AGE_STEPS = {"f0_hz": (5.0**0.5 - 1.0) / 2.0, "tract_cm": 2.0**0.5 - 1.0}
 _AGE_SHARE = 0.5
 """Of the band of an age, how far from its middle a voice may be aimed."""
 # How far from its target each attribute counts as one step away when a start is chosen.
-_START_STEPS = {"f0_hz": 4.0 / 12.0, "tract_cm": 0.11, "hnr_db": 2.0, "tilt_db": 4.0, "jitter": 0.7}
+_START_STEPS = {"f0_hz": 4.0 / 12.0, "tract_cm": 0.11, "hnr_db": 2.0, "tilt_db": 4.0, "jitter": 0.4}
 
 
 EDITS = {
@@ -163,8 +163,12 @@ EDITS = {
 """The edit that a miss of each measure changes."""
 _BREATH_PER_DB = 0.022
 _ROUGHNESS_PER_LOG_JITTER = 1.2
+_SMOOTHNESS_PER_LOG_JITTER = 5.0
+"""A smooth contour takes only a fifth off the irregularity, uneven periods double it."""
 _SMOOTHNESS_PER_BREATH = 20.0
 """Only so much noise can be taken out of a voice; beyond it a smoother contour makes it clearer a little."""
+_CLEAREST_SMOOTH = -0.022
+"""And where the contour is as smooth as can be, taking out half of the noise that can be makes it smoother a little."""
 
 
 def design(
@@ -324,10 +328,7 @@ def _moved(
             "tilt_db", SHELF_DB_PER_TILT_DB * left.get("tilt_db", 0.0) - asked.tilt_db * ("tilt_db" in left)
         ),
         breath=_within("breath", -_BREATH_PER_DB * left.get("hnr_db", 0.0)),
-        roughness=_within(
-            "roughness",
-            _ROUGHNESS_PER_LOG_JITTER * left.get("jitter", 0.0) + _ELDERLY_ROUGHNESS * is_elderly,
-        ),
+        roughness=_within("roughness", _rougher(_ELDERLY_ROUGHNESS * is_elderly, left.get("jitter", 0.0))),
         voicing=0.0 if timbre.whisper else 1.0,
     )
 
@@ -346,12 +347,21 @@ def corrected(state: VoiceState, misses: Mapping[str, float]) -> VoiceState:
         "tract_scale": state.tract_scale * math.exp(misses.get("tract_cm", 0.0)),
         "tilt_db": state.tilt_db + SHELF_DB_PER_TILT_DB * misses.get("tilt_db", 0.0),
         "breath": state.breath - _BREATH_PER_DB * misses.get("hnr_db", 0.0),
-        "roughness": state.roughness + _ROUGHNESS_PER_LOG_JITTER * misses.get("jitter", 0.0),
+        "roughness": _rougher(state.roughness, misses.get("jitter", 0.0)),
     }
-    beyond = min(0.0, changes["breath"] - _LIMITS["breath"][0])
+    beyond = {name: min(0.0, changes[name] - _LIMITS[name][0]) for name in ("breath", "roughness")}
     if "jitter" not in misses:
-        changes["roughness"] += _SMOOTHNESS_PER_BREATH * beyond
+        changes["roughness"] += _SMOOTHNESS_PER_BREATH * beyond["breath"]
+    if "hnr_db" not in misses and beyond["roughness"] < 0.0:
+        changes["breath"] = min(changes["breath"], _CLEAREST_SMOOTH)
     return state.model_copy(update={name: _within(name, value) for name, value in changes.items()})
+
+
+def _rougher(roughness: float, log_jitter: float) -> float:
+    """Roughness that makes the irregularity larger by a factor, given as its natural logarithm."""
+    per_smoothness = _ROUGHNESS_PER_LOG_JITTER / _SMOOTHNESS_PER_LOG_JITTER
+    changed = max(roughness, roughness * per_smoothness) + _ROUGHNESS_PER_LOG_JITTER * log_jitter
+    return min(changed, changed / per_smoothness)
 
 
 def _within(name: str, value: float) -> float:
