@@ -281,12 +281,36 @@ def test_series_and_presets_are_what_is_measured_by_default(
     from voice_sculptor.bench.obedience import command
 
     monkeypatch.setattr(command.series, "series", lambda *_: iter(()))
-    monkeypatch.setattr(command.presets, "all_presets", lambda _: iter([("a en", 0.5, ["pitch"])]))
+    outcome = command.presets.Outcome("a", "en", 0.9, 0.5, ("pitch",), ())
+    monkeypatch.setattr(command.presets, "all_presets", lambda _: iter([outcome]))
     main(["--engine", "fake"])
     out = capsys.readouterr().out
     assert "| control | renderings |" in out
-    assert "Presets: 50.0% of what they ask is met. a en: pitch" in out
+    assert "Presets: 50.0% of what they ask is met, mean score 0.900, lowest 0.90." in out
+    assert "Nothing is missed in 0 of 1, by the best of 3 candidates in 1." in out
+    assert "a en misses pitch; the best of three nothing" in out
     assert "| statements |" not in out
+
+
+def test_where_the_first_candidate_misses_the_others_of_its_click_are_made(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from voice_sculptor.bench.obedience import presets
+
+    controls = Controls(pitch=2.0)
+    whole, missing = rendered(controls, f0_hz=F0_HZ * 2 ** (5 / 12)), rendered(controls)
+    asked: list[tuple[int, int]] = []
+    one = load_presets()[:1]
+
+    def make(_: Studio, spec: Any, text: str, seed: int, count: int = 1) -> list[Candidate]:
+        asked.append((seed, count))
+        return [missing, whole][:count]
+
+    monkeypatch.setattr(presets, "make", make)
+    monkeypatch.setattr(presets, "load_presets", lambda: one)
+    found = list(presets.all_presets(studio))
+    assert asked == [(1, 1), (2, 2), (1, 1), (2, 2)]
+    assert [(each.missed, each.best_missed) for each in found] == [(("pitch",), ())] * 2
 
 
 @pytest.mark.parametrize(

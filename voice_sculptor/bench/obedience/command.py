@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from statistics import fmean
 from typing import Any
 
 from voice_sculptor.bench.obedience import cost, descriptions, presets, series, voices
@@ -97,13 +96,8 @@ def _series(studio: Studio, num_texts: int, num_presets: int, controls: Sequence
 
 
 def _presets(studio: Studio) -> tuple[Any, str]:
-    found = list(presets.all_presets(studio))
-    missed_in = "; ".join(f"{name}: {', '.join(missed)}" for name, _, missed in found if missed)
-    share = fmean(met for _, met, _ in found)
-    return (
-        {name: {"met": met, "missed": missed} for name, met, missed in found},
-        f"Presets: {share:.1%} of what they ask is met. {missed_in}",
-    )
+    outcomes = list(presets.all_presets(studio))
+    return [asdict(outcome) for outcome in outcomes], presets.report(outcomes)
 
 
 def _descriptions(studio: Studio, num_each: int | None) -> tuple[Any, str]:
