@@ -288,7 +288,7 @@ def test_series_and_presets_are_what_is_measured_by_default(
     assert "| control | renderings |" in out
     assert "Presets: 50.0% of what they ask is met, mean score 0.900, lowest 0.90." in out
     assert "Nothing is missed in 0 of 1, by the best of 3 candidates in 1." in out
-    assert "a en misses pitch; the best of three nothing" in out
+    assert "a en misses pitch; the best of 3 nothing" in out
     assert "| statements |" not in out
 
 

@@ -61,8 +61,7 @@ def all_presets(studio: Studio) -> Iterator[Outcome]:
             tuple(check.control for check in _missed(best)),
         )
         told = "; ".join(f"missed {check.control} {check.asked}: {cues(check)}" for check in missed)
-        of_best = f"; the best of {_NUM_CANDIDATES}: {', '.join(outcome.best_missed) or 'nothing'}"
-        sys.stderr.write(f"{preset.id} {language}: {outcome.score:.3f} {told}{of_best if missed else ''}\n")
+        sys.stderr.write(f"{preset.id} {language}: {outcome.score:.3f} {told}\n")
         yield outcome
 
 
@@ -80,7 +79,7 @@ def report(outcomes: Sequence[Outcome]) -> str:
         if each.missed:
             best = ", ".join(each.best_missed) or "nothing"
             lines.append(
-                f"{each.preset} {each.language} misses {', '.join(each.missed)}; the best of three {best}"
+                f"{each.preset} {each.language} misses {', '.join(each.missed)}; the best of {_NUM_CANDIDATES} {best}"
             )
     return "\n".join(lines)
 
