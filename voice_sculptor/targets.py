@@ -65,7 +65,7 @@ _SPREAD_ST: dict[Language, float] = {"en": 3.2, "zh": 3.4}
 _RATE: dict[Language, float] = {"en": 4.7, "zh": 5.3}
 _TILT_DB = -10.0
 _IRREGULARITY: dict[Gender, float] = {"female": 0.95, "male": 1.15}
-"""Of the stock voices, medians."""
+"""What is usual, %: about the medians of the stock voices, 0.93 and 1.13."""
 _IRREGULARITY_EXPONENTS = (0.33, 0.68)
 """A voice that is spoken livelier measures less regular, with these powers of its F0 spread: ten stock voices from 0.4
 times their own spread to it, and from there to 1.8 times."""

@@ -6,8 +6,9 @@ import pytest
 from voice_sculptor.controls import Controls
 from voice_sculptor.domain import Language
 from voice_sculptor.engines.kokoro.atlas import Atlas
-from voice_sculptor.engines.kokoro.design import VoiceState, corrected, design, read_state
+from voice_sculptor.engines.kokoro.design import corrected, design
 from voice_sculptor.engines.kokoro.space import ATTRIBUTES, StyleSpace
+from voice_sculptor.engines.kokoro.state import VoiceState, read_state
 from voice_sculptor.errors import InvalidVoiceFile
 from voice_sculptor.timbre import Timbre
 
@@ -150,8 +151,11 @@ def test_a_smoother_voice_takes_more_than_a_rougher_one_and_then_less_noise():
         assert corrected(state, {"jitter": back}).roughness == pytest.approx(0.0, abs=1e-6)
     smoothest = corrected(smoother, {"jitter": -0.2})
     assert (smoothest.roughness, smoothest.breath) == (-1.0, -0.022)
-    # Whoever asked how breathy the voice is has it so.
-    assert corrected(smoother, {"jitter": -0.2, "hnr_db": 1.0}).breath == pytest.approx(0.01 - 0.022)
+    # Whoever asked how breathy the voice is, or how rough, has it so.
+    assert corrected(smoother, {"jitter": -0.2, "hnr_db": 0.0}).breath == plain.breath
+    clear = VoiceState(blend={"af_heart": 1.0}, breath=-0.04)
+    assert corrected(clear, {"hnr_db": 2.0}).roughness < 0.0
+    assert corrected(clear, {"hnr_db": 2.0, "jitter": 0.0}).roughness == 0.0
     assert smoother.breath == rougher.breath == plain.breath
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from voice_sculptor.config import load_settings
 from voice_sculptor.controls import Controls, Emotion, EmotionName
 from voice_sculptor.domain import Candidate, VoiceSpec
-from voice_sculptor.engines.kokoro.design import VoiceState
 from voice_sculptor.engines.kokoro.fitting import Fitting, Take
 from voice_sculptor.engines.kokoro.speech import Pace
+from voice_sculptor.engines.kokoro.state import VoiceState
 from voice_sculptor.events import Failed, Ready
 from voice_sculptor.library.voice_files import load_voice, voice_bytes
 from voice_sculptor.studio import Studio
@@ -133,8 +133,8 @@ def test_a_given_voice_steps_from_itself(studio: Studio) -> None:
 class Rehearsing(Fitting):
     """Hears what it is told to, and remembers who spoke."""
 
-    def __init__(self, f0_hz: Sequence[float]) -> None:
-        self.coming = iter(f0_hz)
+    def __init__(self, *heard: dict[str, float]) -> None:
+        self.coming = iter(heard)
         self.spoke: list[VoiceState] = []
 
     def _has_words(self, state: VoiceState) -> bool:
@@ -145,15 +145,27 @@ class Rehearsing(Fitting):
 
     def _rehearsed(self, state: VoiceState, controls: Controls, contours: list[NDArray[np.float64]]) -> Take:
         self.spoke.append(state)
-        return Take(state, iter(()), Pace(), heard={"f0_hz": next(self.coming)})
+        return Take(state, iter(()), Pace(), heard=next(self.coming))
 
 
 def test_f0_is_corrected_by_what_it_misses_whatever_the_last_correction_seemed_to_do() -> None:
     """The median of a wide contour jumps: lowered by a semitone it was heard half of one higher."""
-    fitting = Rehearsing([220.0, 227.0, 206.0])
+    fitting = Rehearsing(*({"f0_hz": f0_hz} for f0_hz in (220.0, 227.0, 206.0)))
     wanted = {"f0_hz": Target("pitch", "f0_hz", 206.0, 1.0, "semitones")}
     take = fitting.fit(VoiceState(blend={"af_heart": 1.0}), Controls(pitch=0), wanted)
     shifts = [state.pitch_st for state in fitting.spoke]
     first, second = (12.0 * math.log2(206.0 / heard) for heard in (220.0, 227.0))
     assert shifts == pytest.approx([0.0, first, first + second], abs=1e-3)
     assert take.state is fitting.spoke[-1]
+
+
+def test_where_the_contour_is_smoothest_already_noise_is_taken_out_unless_its_level_was_asked() -> None:
+    smooth = VoiceState(blend={"af_heart": 1.0}, roughness=-1.0, breath=0.05)
+    wanted = {"jitter": Target("roughness", "jitter", 0.8, 0.4, "ratio")}
+    breathy = {"hnr_db": Target("breathiness", "hnr_db", 9.0, 1.5, "difference")}
+    fitting = Rehearsing({"jitter": 1.4, "hnr_db": 9.0}, {"jitter": 0.9, "hnr_db": 12.0})
+    assert fitting.fit(smooth, Controls(), wanted).state.breath == -0.022
+    asked = Rehearsing({"jitter": 1.4, "hnr_db": 9.2})
+    # It is met, and nothing else helps: one take is all.
+    assert asked.fit(smooth, Controls(), wanted | breathy).state == smooth
+    assert len(asked.spoke) == 1

@@ -14,12 +14,12 @@ from voice_sculptor.controls import Controls
 from voice_sculptor.domain import SynthesisRequest
 from voice_sculptor.engines.base import CandidateFailed
 from voice_sculptor.engines.kokoro import speech
-from voice_sculptor.engines.kokoro.design import VoiceState
 from voice_sculptor.engines.kokoro.engine import KokoroEngine
 from voice_sculptor.engines.kokoro.layout import KokoroConfig
 from voice_sculptor.engines.kokoro.model import KokoroModel
 from voice_sculptor.engines.kokoro.reading import Reading
 from voice_sculptor.engines.kokoro.speech import Speaker
+from voice_sculptor.engines.kokoro.state import VoiceState
 from voice_sculptor.errors import InvalidRequest
 
 CONFIG = KokoroConfig.tiny()

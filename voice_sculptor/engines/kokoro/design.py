@@ -12,10 +12,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from voice_sculptor.controls import Controls, Gender
 from voice_sculptor.domain import Language
@@ -24,103 +22,12 @@ from voice_sculptor.engines.kokoro.edits import (
     CLEAR_DB_PER_BREATH,
     CLEAREST_DB,
     SHELF_DB_PER_TILT_DB,
-    Edit,
     edit_for,
 )
 from voice_sculptor.engines.kokoro.space import LOGARITHMIC, NUM_ASIDE, StyleSpace
-from voice_sculptor.errors import InvalidVoiceFile
-from voice_sculptor.faults import first_said
+from voice_sculptor.engines.kokoro.state import VoiceState
 from voice_sculptor.targets import CHILD_UNTIL_YEARS, GENDERS, Target, targets, usual_f0_hz
 from voice_sculptor.timbre import Timbre
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_Offset = Annotated[float, Field(ge=-4.0, le=4.0)]
-
-
-class VoiceState(BaseModel):
-    """What a kept voice of this engine is.
-
-    Attributes:
-        format: Version of this layout.
-        blend: Stock voices and their weights.
-        timbre: Added to the timbre half of the blend's style, 128 numbers; none where it is empty.
-        pitch_st: The voice's own shift from its blend, semitones.
-        pitch_range: The voice's own factor on its F0 spread.
-        speed: The voice's own rate factor.
-        tract_scale: See `Edit`, as those below.
-        tilt_db: dB.
-        breath: Level of noise; below 0 some is taken out.
-        roughness: −1–1.
-        voicing: 0 for a whisper, otherwise 1.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    format: Literal["kokoro/voice@1", "kokoro/voice@2"] = "kokoro/voice@2"
-    blend: Annotated[dict[str, Annotated[float, Field(gt=0.0, le=1.0)]], Field(min_length=1, max_length=54)]
-    timbre: tuple[_Offset, ...] = ()
-    pitch_st: Annotated[float, Field(ge=-15.0, le=15.0)] = 0.0
-    pitch_range: Annotated[float, Field(ge=0.1, le=4.0)] = 1.0
-    speed: Annotated[float, Field(ge=0.5, le=2.0)] = 1.0
-    tract_scale: Annotated[float, Field(ge=0.75, le=1.35)] = 1.0
-    tilt_db: Annotated[float, Field(ge=-15.0, le=15.0)] = 0.0
-    breath: Annotated[float, Field(ge=-0.05, le=0.2)] = 0.0
-    roughness: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
-    voicing: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
-
-    def edit(self) -> Edit:
-        """What the voice brings along before any control."""
-        return Edit(
-            speed=self.speed,
-            pitch_st=self.pitch_st,
-            pitch_range=self.pitch_range,
-            tract_scale=self.tract_scale,
-            tilt_db=self.tilt_db,
-            breath=self.breath,
-            roughness=self.roughness,
-            voicing=self.voicing,
-        )
-
-    def style(self, atlas: Atlas, num_phonemes: int) -> NDArray[np.float32]:
-        """Style for a text, float32 `[256]`; see `Atlas.style`."""
-        style = atlas.blend(self.blend, num_phonemes)
-        if self.timbre:
-            style = style.copy()
-            style[:TIMBRE_SIZE] += np.array(self.timbre, np.float32)
-        return style
-
-
-def read_state(state: Mapping[str, Any], atlas: Atlas) -> VoiceState:
-    """Check a state that came from outside.
-
-    Raises:
-        InvalidVoiceFile: Another layout, a number out of range, or a voice that the atlas does not have.
-    """
-    try:
-        checked = VoiceState.model_validate(dict(state))
-    except ValidationError as error:
-        raise _invalid(*first_said(error)) from error
-    for name in checked.blend:
-        if name not in atlas.names:
-            raise _invalid(f"no stock voice {name!r}", f"没有自带声音 {name!r}")
-    if len(checked.timbre) not in (0, TIMBRE_SIZE):
-        raise _invalid(
-            f"timbre has {len(checked.timbre)} numbers, not {TIMBRE_SIZE}",
-            f"timbre 有 {len(checked.timbre)} 个数，应为 {TIMBRE_SIZE} 个",
-        )
-    return checked
-
-
-def _invalid(en: str, zh: str) -> InvalidVoiceFile:
-    return InvalidVoiceFile(
-        f"The voice's state is not one of the Kokoro engine ({en}).",
-        f"该声音的数据不属于 Kokoro 引擎（{zh}）。",
-        fix_en="Make the voice again with `voice-sculptor design`.",
-        fix_zh="请用 `voice-sculptor design` 重新生成该声音。",
-    )
-
 
 _NUM_CHOICES = 8
 _LEAST_CHOICES = 3
@@ -152,15 +59,6 @@ _AGE_SHARE = 0.5
 _START_STEPS = {"f0_hz": 4.0 / 12.0, "tract_cm": 0.11, "hnr_db": 2.0, "tilt_db": 4.0, "jitter": 0.4}
 
 
-EDITS = {
-    "f0_hz": "pitch_st",
-    "f0_sd_st": "pitch_range",
-    "tract_cm": "tract_scale",
-    "tilt_db": "tilt_db",
-    "hnr_db": "breath",
-    "jitter": "roughness",
-}
-"""The edit that a miss of each measure changes."""
 _BREATH_PER_DB = 0.022
 _ROUGHNESS_PER_LOG_JITTER = 1.2
 _SMOOTHNESS_PER_LOG_JITTER = 5.0
@@ -339,7 +237,8 @@ def corrected(state: VoiceState, misses: Mapping[str, float]) -> VoiceState:
     Args:
         state: As it spoke.
         misses: By measure, target against measured: semitones for `f0_hz`, dB, and the natural logarithm of a factor
-            for `f0_sd_st`, `tract_cm` and `jitter`.
+            for `f0_sd_st`, `tract_cm` and `jitter`. Zero for what was asked and is met; what is not named nobody asked
+            for, and may serve what was.
     """
     changes = {
         "pitch_st": state.pitch_st + misses.get("f0_hz", 0.0),
@@ -349,10 +248,9 @@ def corrected(state: VoiceState, misses: Mapping[str, float]) -> VoiceState:
         "breath": state.breath - _BREATH_PER_DB * misses.get("hnr_db", 0.0),
         "roughness": _rougher(state.roughness, misses.get("jitter", 0.0)),
     }
-    beyond = {name: min(0.0, changes[name] - _LIMITS[name][0]) for name in ("breath", "roughness")}
     if "jitter" not in misses:
-        changes["roughness"] += _SMOOTHNESS_PER_BREATH * beyond["breath"]
-    if "hnr_db" not in misses and beyond["roughness"] < 0.0:
+        changes["roughness"] += _SMOOTHNESS_PER_BREATH * min(0.0, changes["breath"] - _LIMITS["breath"][0])
+    elif misses["jitter"] < 0.0 and "hnr_db" not in misses and changes["roughness"] < _LIMITS["roughness"][0]:
         changes["breath"] = min(changes["breath"], _CLEAREST_SMOOTH)
     return state.model_copy(update={name: _within(name, value) for name, value in changes.items()})
 

@@ -23,9 +23,10 @@ from voice_sculptor.engines.base import (
 )
 from voice_sculptor.engines.kokoro import phonemes, weights
 from voice_sculptor.engines.kokoro.atlas import Atlas, VoiceInfo
-from voice_sculptor.engines.kokoro.design import VoiceState, design, read_state
+from voice_sculptor.engines.kokoro.design import design
 from voice_sculptor.engines.kokoro.reading import Reading
 from voice_sculptor.engines.kokoro.space import StyleSpace
+from voice_sculptor.engines.kokoro.state import VoiceState, read_state
 from voice_sculptor.errors import Cancelled, InvalidRequest, InvalidVoiceFile
 from voice_sculptor.timbre import TIMBRE_NAMES
 

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from voice_sculptor.audio.measure import measure, spread
 from voice_sculptor.controls import Controls
 from voice_sculptor.domain import AudioClip
-from voice_sculptor.engines.kokoro.design import EDITS, VoiceState, corrected
+from voice_sculptor.engines.kokoro.design import corrected
 from voice_sculptor.engines.kokoro.edits import Edit, edit_for
 from voice_sculptor.engines.kokoro.joining import SAMPLE_RATE, trim_edges
 from voice_sculptor.engines.kokoro.reading import Reading
 from voice_sculptor.engines.kokoro.speech import FRAME_S, Pace, Piece, Speaker
+from voice_sculptor.engines.kokoro.state import VoiceState
 from voice_sculptor.targets import Target
 
 _PROBE_S = 4.0
@@ -112,10 +113,11 @@ class Fitting:
                 name: miss if name in _EXACT else _response(miss, before.get(name), made.get(name))
                 for name, miss in misses.items()
             }
-            before, next_state = misses, corrected(take.state, made)
-            if all(getattr(next_state, EDITS[name]) == getattr(take.state, EDITS[name]) for name in outside):
+            before = misses
+            needed = {name: change if name in outside else 0.0 for name, change in made.items()}
+            if corrected(take.state, needed) == take.state:
                 break
-            take = self._rehearsed(next_state, controls, contours)
+            take = self._rehearsed(corrected(take.state, made), controls, contours)
             best = min(best, take, key=lambda each: _excess(aims, each.heard))
         return best
 
@@ -235,11 +237,11 @@ def _excess(aims: Mapping[str, Target], heard: Mapping[str, float]) -> float:
 
 
 def _misses(aims: Mapping[str, Target], heard: Mapping[str, float]) -> dict[str, float]:
-    """What measured values miss, as `corrected` takes it; what is well inside its band is left alone."""
+    """What measured values miss, as `corrected` takes it; what is well inside its band misses nothing."""
     return {
-        name: _miss(name, aim, heard[name])
+        name: _miss(name, aim, heard[name]) if abs(aim.deviation(heard[name])) > _GOOD else 0.0
         for name, aim in aims.items()
-        if name in heard and abs(aim.deviation(heard[name])) > _GOOD
+        if name in heard
     }
 
 

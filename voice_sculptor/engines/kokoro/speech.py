@@ -14,7 +14,6 @@ from torch import Tensor
 
 from voice_sculptor.controls import Controls
 from voice_sculptor.engines.kokoro.atlas import Atlas
-from voice_sculptor.engines.kokoro.design import VoiceState
 from voice_sculptor.engines.kokoro.edits import CLEAR_DB_PER_BREATH, Edit, edit_for
 from voice_sculptor.engines.kokoro.joining import PAUSE_S, trim_edges, with_pause
 from voice_sculptor.engines.kokoro.model import KokoroModel
@@ -28,6 +27,7 @@ from voice_sculptor.engines.kokoro.prosody import (
 )
 from voice_sculptor.engines.kokoro.reading import Line, Reading
 from voice_sculptor.engines.kokoro.reshaping import clear, resize_tract, tilt
+from voice_sculptor.engines.kokoro.state import VoiceState
 from voice_sculptor.engines.kokoro.text import Encoded
 from voice_sculptor.errors import ConfigError
 
