@@ -14,7 +14,7 @@ import pytest
 PACKAGE = "voice_sculptor"
 
 LAYERS = (
-    ("__init__", "domain", "errors", "faults", "controls", "timbre", "plain_yaml", "config_file"),
+    ("__init__", "domain", "errors", "faults", "controls", "emotions", "timbre", "plain_yaml", "config_file"),
     ("access", "config", "metrics", "language", "audio", "device", "pid_files", "targets"),
     ("engines",),
     ("scheduling",),

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.voices import REFERENCE, WOMAN
 from voice_sculptor.audio.measure import Measurements
 from voice_sculptor.controls import CONTROL_NAMES, EMOTIONS, Controls, Emotion
+from voice_sculptor.emotions import EMOTION_PROFILES
 from voice_sculptor.obedience import UNITS, Obedience, judge
-from voice_sculptor.targets import EMOTION_PROFILES, usual_f0_hz
+from voice_sculptor.targets import usual_f0_hz
 from voice_sculptor.timbre import TIMBRE_NAMES, Timbre
 
 

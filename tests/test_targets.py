@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voice_sculptor.controls import EMOTIONS, Controls, Emotion
+from voice_sculptor.emotions import EMOTION_PROFILES, emotion_share
 from voice_sculptor.targets import (
-    EMOTION_PROFILES,
     GENDERS,
     PITCH_STEP_ST,
     RANGE_STEP,
     Target,
-    emotion_share,
     gender_of,
     male_probability,
     targets,

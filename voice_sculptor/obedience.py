@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from voice_sculptor.controls import CONTROL_NAMES, Controls, Gender
 from voice_sculptor.domain import Candidate, Language
+from voice_sculptor.emotions import ENOUGH, emotion_moves
 from voice_sculptor.targets import (
     BODY_STEP,
     CHILD_UNTIL_YEARS,
     PITCH_STEP_ST,
     Target,
-    emotion_share,
     gender_of,
     male_probability,
     targets,
@@ -45,8 +45,6 @@ UNITS: Mapping[str, str] = {
 """Unit of each measure, as shown."""
 
 _LOSS_PER_BAND = 2.0 / 3.0
-_LOG_ST = math.log(2.0) / 12.0
-"""Natural logarithm of the factor of a semitone."""
 
 
 @dataclass(frozen=True)
@@ -217,46 +215,20 @@ def _gender_cues(gender: Gender, measured: Measurements) -> list[Cue]:
 
 
 def _emotion_cues(controls: Controls, measured: Measurements, reference: Mapping[str, float]) -> list[Cue]:
-    """Whether F0, its spread, the rate and the tilt moved as the emotion moves them.
-
-    A cue is met from half of the profile's move on. What another control sets, and what moves less than a listener
-    notices, is not judged. A neutral voice is one that stays as it is.
-    """
-    share = emotion_share(controls)
-    is_neutral = controls.emotion is not None and controls.emotion.name == "neutral"
-    # Expected move, least one that is noticed: natural logarithms of factors, for the tilt dB.
-    moves = {
-        "f0_hz": (share.pitch_st * _LOG_ST, 0.5 * _LOG_ST),
-        "f0_sd_st": (math.log(share.pitch_range), math.log(1.2)),
-        "syllables_per_s": (math.log(share.speed), math.log(1.04)),
-        "tilt_db": (share.tilt_db, 2.5),
-    }
-    set_by = {
-        "f0_hz": controls.pitch,
-        "f0_sd_st": controls.pitch_variation,
-        "syllables_per_s": controls.speed,
-    }
+    """Whether F0, its spread, the rate and the tilt moved as the emotion moves them."""
     found = []
-    for measure, (expected, least) in moves.items():
-        value, base = getattr(measured, measure), reference.get(measure)
-        if value is None or base is None or set_by.get(measure) is not None:
+    for move in emotion_moves(controls):
+        value, base = getattr(measured, move.measure), reference.get(move.measure)
+        if value is None or base is None or (made := move.made(base, value)) is None:
             continue
-        is_level = measure == "tilt_db"
-        if not is_level and min(value, base) <= 0.0:
-            continue
-
-        def at(move: float, base: float = base, is_level: bool = is_level) -> float:
-            return base + move if is_level else base * math.exp(move)
-
-        moved = value - base if is_level else math.log(value / base)
-        if is_neutral:
-            found.append(
-                Cue(measure, base, at(-2.0 * least), at(2.0 * least), value, _score(moved / (2.0 * least)))
-            )
-        elif abs(expected) >= least:
-            ends = (at(expected / 2.0), math.inf) if expected > 0.0 else (-math.inf, at(expected / 2.0))
-            score = max(0.0, min(1.0, 2.0 * moved / expected))
-            found.append(Cue(measure, at(expected), *ends, value, score))
+        if move.expected == 0.0:
+            band = 2.0 * move.least
+            ends, score = (move.at(base, -band), move.at(base, band)), _score(made / band)
+        else:
+            enough = move.at(base, move.expected * ENOUGH)
+            ends = (enough, math.inf) if move.expected > 0.0 else (-math.inf, enough)
+            score = max(0.0, min(1.0, made / move.expected / ENOUGH))
+        found.append(Cue(move.measure, move.at(base, move.expected), *ends, value, score))
     return found
 
 

@@ -27,8 +27,9 @@ from typing import Literal
 import numpy as np
 
 from voice_sculptor.audio.loudness import target_lufs
-from voice_sculptor.controls import Controls, EmotionName, Gender
+from voice_sculptor.controls import Controls, Gender
 from voice_sculptor.domain import Language
+from voice_sculptor.emotions import EmotionProfile, emotion_share
 from voice_sculptor.timbre import Timbre
 
 PITCH_STEP_ST = 2.5
@@ -156,36 +157,6 @@ def male_probability(f0_hz: float | None, tract_cm: float | None) -> float:
     return 1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, log_odds))))
 
 
-@dataclass(frozen=True)
-class EmotionProfile:
-    """How an emotion changes speech, at full intensity.
-
-    Attributes:
-        pitch_st: Shift of the median F0, semitones.
-        pitch_range: Factor on the F0 spread.
-        speed: Factor on the rate.
-        tilt_db: Change of 1–5 kHz against 50–1000 Hz.
-    """
-
-    pitch_st: float = 0.0
-    pitch_range: float = 1.0
-    speed: float = 1.0
-    tilt_db: float = 0.0
-
-
-# Directions from the reviews of vocal emotion by Scherer (2003, Speech Communication 40) and Juslin & Laukka (2003,
-# Psychological Bulletin 129); sizes within what they report and what stays intelligible.
-EMOTION_PROFILES: dict[EmotionName, EmotionProfile] = {
-    "happy": EmotionProfile(2.0, 1.45, 1.08, 1.5),
-    "angry": EmotionProfile(1.5, 1.3, 1.12, 4.0),
-    "sad": EmotionProfile(-1.5, 0.6, 0.84, -3.0),
-    "surprised": EmotionProfile(3.0, 1.7, 1.02, 1.5),
-    "disgusted": EmotionProfile(-1.2, 0.85, 0.9, 0.0),
-    "afraid": EmotionProfile(2.5, 0.85, 1.15, 1.0),
-    "neutral": EmotionProfile(),
-}
-
-
 def targets(
     controls: Controls,
     timbre: Timbre,
@@ -262,16 +233,3 @@ def _timbre_targets(
     if timbre.whisper:
         found.append(Target("whisper", "voiced_share", 0.0, 0.35, "difference"))
     return tuple(found)
-
-
-def emotion_share(controls: Controls) -> EmotionProfile:
-    """What the asked emotion moves, at its intensity: what a control sets itself, it leaves to that control."""
-    if controls.emotion is None:
-        return EmotionProfile()
-    full, share = EMOTION_PROFILES[controls.emotion.name], controls.emotion.intensity
-    return EmotionProfile(
-        pitch_st=full.pitch_st * share if controls.pitch is None else 0.0,
-        pitch_range=full.pitch_range**share if controls.pitch_variation is None else 1.0,
-        speed=full.speed**share if controls.speed is None else 1.0,
-        tilt_db=full.tilt_db * share,
-    )

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from voice_sculptor.controls import Controls, EmotionName
-from voice_sculptor.targets import PITCH_STEP_ST, RANGE_STEP, emotion_share
+from voice_sculptor.emotions import emotion_share
+from voice_sculptor.targets import PITCH_STEP_ST, RANGE_STEP
 
 
 @dataclass(frozen=True)
