@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from voice_sculptor.config import load_settings
 from voice_sculptor.controls import Controls, Emotion, EmotionName
 from voice_sculptor.domain import Candidate, VoiceSpec
+from voice_sculptor.emotions import EMOTION_PROFILES
+from voice_sculptor.engines.kokoro.edits import SHELF_DB_PER_TILT_DB, Edit, edit_for
 from voice_sculptor.engines.kokoro.fitting import Fitting, Take
 from voice_sculptor.engines.kokoro.speech import Pace
 from voice_sculptor.engines.kokoro.state import VoiceState
 from voice_sculptor.events import Failed, Ready
 from voice_sculptor.library.voice_files import load_voice, voice_bytes
 from voice_sculptor.studio import Studio
-from voice_sculptor.targets import EMOTION_PROFILES, Target
+from voice_sculptor.targets import Target
 from voice_sculptor.timbre import Timbre
 
 TEXTS = {
@@ -93,8 +95,17 @@ def test_a_lively_voice_leaves_room_for_its_surprise(studio: Studio) -> None:
     assert 0.3 < ranges["surprised"] < ranges["sad"] == 1.0
 
 
-def test_a_kept_voice_is_the_same_voice_after_it_was_written_down(studio: Studio, tmp_path: Path) -> None:
-    candidate = one(studio, VoiceSpec(controls=Controls(age=10), timbre=Timbre(breathiness=1)))
+@pytest.mark.parametrize(
+    "spec",
+    [
+        VoiceSpec(controls=Controls(age=10), timbre=Timbre(breathiness=1)),
+        VoiceSpec(controls=Controls(gender="male", age=75, emotion=Emotion(name="surprised"))),
+    ],
+)
+def test_a_kept_voice_is_the_same_voice_after_it_was_written_down(
+    studio: Studio, tmp_path: Path, spec: VoiceSpec
+) -> None:
+    candidate = one(studio, spec, seed=6)
     path = tmp_path / "kept.voice.json"
     path.write_bytes(voice_bytes(candidate.voice))
     spoken = [
@@ -136,16 +147,18 @@ class Rehearsing(Fitting):
     def __init__(self, *heard: dict[str, float]) -> None:
         self.coming = iter(heard)
         self.spoke: list[VoiceState] = []
+        self.edits: list[Edit] = []
 
     def _has_words(self, state: VoiceState) -> bool:
         return True
 
-    def _contours(self, state: VoiceState, controls: Controls) -> tuple[list[NDArray[np.float64]], float]:
-        return [np.zeros(0)], 0.0
+    def _contours(self, state: VoiceState, edit: Edit) -> list[NDArray[np.float64]]:
+        return [np.zeros(0)]
 
-    def _rehearsed(self, state: VoiceState, controls: Controls, contours: list[NDArray[np.float64]]) -> Take:
+    def _rehearsed(self, state: VoiceState, edit: Edit, contours: list[NDArray[np.float64]]) -> Take:
         self.spoke.append(state)
-        return Take(state, iter(()), Pace(), heard=next(self.coming))
+        self.edits.append(edit)
+        return Take(state, edit, iter(()), Pace(), heard=next(self.coming))
 
 
 def test_f0_is_corrected_by_what_it_misses_whatever_the_last_correction_seemed_to_do() -> None:
@@ -169,3 +182,62 @@ def test_where_the_contour_is_smoothest_already_noise_is_taken_out_unless_its_le
     # It is met, and nothing else helps: one take is all.
     assert asked.fit(smooth, Controls(), wanted | breathy).state == smooth
     assert len(asked.spoke) == 1
+
+
+PLAIN = {"f0_hz": 200.0, "f0_sd_st": 3.0, "tilt_db": -10.0}
+SAD = Controls(emotion=Emotion(name="sad", intensity=1.0))
+FITTED = VoiceState(blend={"af_heart": 1.0})
+
+
+def expressed(
+    controls: Controls, *heard: dict[str, float], wanted: dict[str, Target] | None = None
+) -> tuple[Rehearsing, Take]:
+    """A voice whose first take, whose own way of speaking, and whose second take are heard so."""
+    fitting = Rehearsing(*heard[1:])
+    edit = edit_for(controls, FITTED.edit())
+    return fitting, fitting.express(
+        Take(FITTED, edit, iter(()), Pace(), heard=heard[0]), controls, wanted or {}
+    )
+
+
+def test_an_emotion_of_which_too_little_is_heard_is_enlarged_by_what_is_missing() -> None:
+    half = {"f0_hz": 200.0 * 2.0 ** (-0.5 / 12.0), "f0_sd_st": 3.0 * 0.6, "tilt_db": -10.5}
+    whole = {"f0_hz": 183.0, "f0_sd_st": 1.8, "tilt_db": -13.0}
+    fitting, take = expressed(SAD, half, PLAIN, whole)
+    asked = edit_for(SAD)
+    assert take.heard == whole
+    assert fitting.edits == [Edit(), take.edit]
+    assert take.edit.pitch_st == pytest.approx(asked.pitch_st - 1.0)
+    assert take.edit.pitch_range == asked.pitch_range
+    assert take.edit.tilt_db == pytest.approx(asked.tilt_db - 2.5 * SHELF_DB_PER_TILT_DB)
+    assert take.state == FITTED
+    assert fitting.reference(take) == PLAIN
+
+
+def test_an_emotion_that_is_heard_and_one_that_got_worse_stay_as_they_were() -> None:
+    enough = {"f0_hz": 188.0, "f0_sd_st": 2.0, "tilt_db": -12.5}
+    fitting, take = expressed(SAD, enough, PLAIN)
+    assert (take.heard, take.edit, len(fitting.spoke)) == (enough, edit_for(SAD), 1)
+    little = enough | {"f0_sd_st": 2.6}
+    fitting, take = expressed(SAD, little, PLAIN, enough | {"f0_sd_st": 3.3})
+    assert (take.heard, take.edit, len(fitting.spoke)) == (little, edit_for(SAD), 2)
+
+
+def test_an_error_of_measuring_does_not_enlarge_an_emotion_without_end() -> None:
+    risen = {"f0_hz": 300.0, "f0_sd_st": 1.8, "tilt_db": -13.0}
+    _, take = expressed(SAD, risen, PLAIN, risen | {"f0_hz": 190.0})
+    assert take.edit.pitch_st == pytest.approx(edit_for(SAD).pitch_st - 1.5 * 1.5)
+
+
+def test_a_brightness_that_was_asked_is_not_moved_for_an_emotion() -> None:
+    bright = {"tilt_db": Target("brightness", "tilt_db", -10.0, 2.0, "difference")}
+    still = {"f0_hz": 183.0, "f0_sd_st": 1.8, "tilt_db": -10.0}
+    fitting, take = expressed(SAD, still, PLAIN, wanted=bright)
+    assert (take.edit, len(fitting.spoke)) == (edit_for(SAD), 1)
+
+
+def test_a_neutral_voice_is_its_own_reference() -> None:
+    neutral = Controls(emotion=Emotion(name="neutral"))
+    fitting, take = expressed(neutral, PLAIN)
+    assert fitting.reference(take) == PLAIN
+    assert fitting.spoke == []

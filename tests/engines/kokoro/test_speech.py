@@ -14,6 +14,7 @@ from voice_sculptor.controls import Controls
 from voice_sculptor.domain import SynthesisRequest
 from voice_sculptor.engines.base import CandidateFailed
 from voice_sculptor.engines.kokoro import speech
+from voice_sculptor.engines.kokoro.edits import Edit
 from voice_sculptor.engines.kokoro.engine import KokoroEngine
 from voice_sculptor.engines.kokoro.layout import KokoroConfig
 from voice_sculptor.engines.kokoro.model import KokoroModel
@@ -40,7 +41,7 @@ def model() -> KokoroModel:
 
 def _speak(model: KokoroModel, reading: Reading, name: str) -> np.ndarray[Any, Any]:
     speaker = Speaker(model, _Styles())  # type: ignore[arg-type]
-    pieces = speaker.speak(reading, VoiceState(blend={name: 1.0}), Controls(), 1, lambda: None)
+    pieces = speaker.speak(reading, VoiceState(blend={name: 1.0}), Edit(), 1, lambda: None)
     return np.concatenate([piece.samples for piece in pieces])
 
 

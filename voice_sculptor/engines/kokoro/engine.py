@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from voice_sculptor.config import Settings
-from voice_sculptor.controls import CONTROL_NAMES, Controls
+from voice_sculptor.controls import CONTROL_NAMES
 from voice_sculptor.domain import Notice, SynthesisRequest
 from voice_sculptor.engines.base import (
     AudioChunk,
@@ -31,8 +31,9 @@ from voice_sculptor.errors import Cancelled, InvalidRequest, InvalidVoiceFile
 from voice_sculptor.timbre import TIMBRE_NAMES
 
 if TYPE_CHECKING:
-    from voice_sculptor.engines.kokoro.fitting import Take
+    from voice_sculptor.engines.kokoro.fitting import Fitting, Take
     from voice_sculptor.engines.kokoro.speech import Speaker
+    from voice_sculptor.targets import Target
 
 _LOADED_BYTES = 700_000_000
 _WEIGHTS_BYTES = 268_000_000
@@ -98,7 +99,7 @@ class KokoroEngine:
         phonemes.preload(chinese=False)
         yield
         reading, state = Reading("One, two.", "en"), VoiceState(blend={"af_heart": 1.0})
-        for _ in self._speaker.speak(reading, state, Controls(), 0, lambda: None):
+        for _ in self._speaker.speak(reading, state, state.edit(), 0, lambda: None):
             yield
         phonemes.preload(english=False)
         yield
@@ -165,7 +166,7 @@ class KokoroEngine:
         for index, seed in enumerate(request.seeds):
             check()
             try:
-                take, reference = self._take(speaker, request, reading, seed, check)
+                fitting, take = self._take(speaker, request, reading, seed, check)
             except InvalidVoiceFile as error:
                 yield CandidateFailed(request.id, index, error)
                 continue
@@ -175,6 +176,7 @@ class KokoroEngine:
             notices = _notices(reading) if index == 0 else ()
             state = take.state
             state_json = state.model_dump(mode="json", exclude_defaults=True) | {"format": state.format}
+            reference = fitting.reference(take) if _is_relative(request) else {}
             reference["speed"] = take.pace.factor(state.speed)
             yield CandidateDone(request.id, index, state_json, notices, reference)
 
@@ -185,26 +187,28 @@ class KokoroEngine:
         reading: Reading,
         seed: int,
         check: Callable[[], None],
-    ) -> tuple[Take, dict[str, float]]:
-        """Who speaks, and what the voice measures with nothing asked, where that is needed to judge it."""
+    ) -> tuple[Fitting, Take]:
+        """Who speaks, and what knows how that voice speaks this text."""
         from voice_sculptor.engines.kokoro.fitting import Fitting  # Here, because torch comes with it.
 
         atlas, controls = Atlas.load(), request.controls
         fitting = Fitting(speaker, reading, seed, check)
-        is_relative = _is_relative(controls)
+        wanted: dict[str, Target] = {}
         if request.voice is not None:
             take = fitting.speak(read_state(request.voice.state, atlas), controls)
-            is_relative = is_relative or controls.pitch is not None or controls.pitch_variation is not None
         else:
             space = StyleSpace.load()
             state, wanted = design(controls, request.timbre, reading.language, seed, atlas, space)
             take = fitting.fit(state, controls, wanted)
-        return take, fitting.reference(take, controls) if is_relative else {}
+        return fitting, fitting.express(take, controls, wanted)
 
 
-def _is_relative(controls: Controls) -> bool:
-    """Whether an emotion is asked for that is told by how far the voice moves from itself."""
-    return controls.emotion is not None and (controls.pitch is None or controls.pitch_variation is None)
+def _is_relative(request: SynthesisRequest) -> bool:
+    """Whether something is asked that is told by how far the voice moves from itself."""
+    controls = request.controls
+    pitch, variation = controls.pitch is not None, controls.pitch_variation is not None
+    is_moved = controls.emotion is not None and not (pitch and variation)
+    return is_moved or (request.voice is not None and (pitch or variation))
 
 
 def _unreadable(reading: Reading) -> InvalidRequest:

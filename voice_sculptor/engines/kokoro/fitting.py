@@ -2,35 +2,32 @@
 
 F0 and its spread are first set by the predicted contour of the text, which costs a tenth of speaking it. Then the text
 is spoken, up to six seconds of it are measured, and the exact edits take up what was missed; at most twice. What has
-been spoken as it should be is used, so a voice that fits at once costs nothing more.
+been spoken as it should be is used, so a voice that fits at once costs nothing more. An emotion is told against the
+same words with nothing asked, and enlarged once where too little of it is heard.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from voice_sculptor.audio.measure import measure, spread
 from voice_sculptor.controls import Controls
 from voice_sculptor.domain import AudioClip
+from voice_sculptor.emotions import Move, emotion_moves
 from voice_sculptor.engines.kokoro.design import corrected
-from voice_sculptor.engines.kokoro.edits import Edit, edit_for
-from voice_sculptor.engines.kokoro.joining import SAMPLE_RATE, trim_edges
+from voice_sculptor.engines.kokoro.edits import SHELF_DB_PER_TILT_DB, Edit, edit_for
+from voice_sculptor.engines.kokoro.joining import SAMPLE_RATE
 from voice_sculptor.engines.kokoro.reading import Reading
 from voice_sculptor.engines.kokoro.speech import FRAME_S, Pace, Piece, Speaker
 from voice_sculptor.engines.kokoro.state import VoiceState
 from voice_sculptor.targets import Target
 
-_PROBE_S = 4.0
-_SHARE = 0.75
-"""Of the text that speaking with nothing asked may cost. With less the spread of F0 is off by up to a third."""
-_LEAST_PROBE_S = 1.0
 _REHEARSED_S = 6.0
 _PLANNED_S = 12.0
 _MAX_CORRECTIONS = 2
@@ -44,6 +41,13 @@ _EXACT = frozenset({"f0_hz"})
 _LEVELS = frozenset({"hnr_db", "tilt_db"})
 """Measures that may be zero or less."""
 _UNVOICED = frozenset({"tilt_db"})
+_LEVERS = frozenset({"f0_hz", "f0_sd_st", "tilt_db"})
+"""Measures that an emotion moves and a correction can move further."""
+_HEARD = 0.65
+"""Of the profile's move, from which on it is left as it is: more than counts, because parts differ from the whole."""
+_MOST_LACKING = 1.5
+"""Of the profile's move; what seems to have gone farther the wrong way is taken for an error of measuring."""
+_RANGES = (0.15, 3.0)
 _MIN_VOICED = 8
 _WIDEST_ST = 5.0
 """F0 spread that an emotion may widen a voice's own to. Beyond it the contour meets the ends of what can be spoken."""
@@ -57,17 +61,19 @@ class Take:
 
     Attributes:
         state: The voice.
+        edit: How it speaks.
         pieces: All of the text, some of it spoken already.
         pace: Of the pieces that have been taken.
-        opening: Sound of the first line, where it has been measured, float32 `[num_samples]`.
-        heard: What the beginning measured, carried over to the whole.
+        heard: What the beginning measured, carried over to the whole; empty where nothing has been spoken.
+        plain: The same of the voice with nothing asked, where that is known.
     """
 
     state: VoiceState
+    edit: Edit
     pieces: Iterator[Piece]
     pace: Pace
-    opening: NDArray[np.float32] | None = None
     heard: Mapping[str, float] = field(default_factory=dict)
+    plain: Mapping[str, float] | None = None
 
 
 class Fitting:
@@ -99,11 +105,12 @@ class Fitting:
             aims = {measure: aim for measure, aim in aims.items() if measure in _UNVOICED}
         if not self._has_words(state) or not (aims or controls.emotion):
             return self.speak(state, controls)
-        contours, _ = self._contours(state, controls)
+        edit = edit_for(controls, state.edit())
+        contours = self._contours(state, edit)
         natural = np.concatenate(contours)
         if len(natural) >= _MIN_VOICED:
-            state = self._planned(state, edit_for(controls, state.edit()), aims, natural)
-        best = take = self._rehearsed(state, controls, contours)
+            state = self._planned(state, edit, aims, natural)
+        best = take = self._rehearsed(state, edit_for(controls, state.edit()), contours)
         before: dict[str, float] = {}
         made: dict[str, float] = {}
         for _ in range(_MAX_CORRECTIONS):
@@ -117,16 +124,47 @@ class Fitting:
             needed = {name: change if name in outside else 0.0 for name, change in made.items()}
             if corrected(take.state, needed) == take.state:
                 break
-            take = self._rehearsed(corrected(take.state, made), controls, contours)
+            state = corrected(take.state, made)
+            take = self._rehearsed(state, edit_for(controls, state.edit()), contours)
             best = min(best, take, key=lambda each: _excess(aims, each.heard))
         return best
 
     def speak(self, state: VoiceState, controls: Controls) -> Take:
         """The voice as it is."""
+        return self._spoken(state, edit_for(controls, state.edit()))
+
+    def express(self, take: Take, controls: Controls, wanted: Mapping[str, Target]) -> Take:
+        """The take with its emotion enlarged where the voice is not heard to move as it should from its own way.
+
+        Only how it is spoken changes, not the voice, so that a kept voice comes to the same.
+
+        Args:
+            take: As fitted, or as it is.
+            controls: How it is spoken.
+            wanted: What it should measure for other reasons, by measure.
+        """
+        aims = {measure: wanted[measure] for measure in _MEASURES if measure in wanted}
+        free = _LEVERS if take.state.voicing > 0.0 else _UNVOICED
+        if "tilt_db" in aims:
+            free = free - {"tilt_db"}
+        moves = [move for move in emotion_moves(controls) if move.measure in free and move.expected]
+        if not moves or not self._has_words(take.state):
+            return take
+        contours = self._contours(take.state, take.edit)
+        if not take.heard:
+            take = self._rehearsed(take.state, take.edit, contours)
+        plain = self.reference(take)
+        take = replace(take, plain=plain)
+        edit = _expressed(take.edit, _lacks(moves, plain, take.heard))
+        if edit == take.edit:
+            return take
+        again = replace(self._rehearsed(take.state, edit, contours), plain=plain)
+        return min(take, again, key=lambda each: _excess(aims, each.heard) + _lack(moves, plain, each.heard))
+
+    def _spoken(self, state: VoiceState, edit: Edit) -> Take:
         pace = Pace()
-        return Take(
-            state, self._speaker.speak(self._reading, state, controls, self._seed, self._check, pace), pace
-        )
+        pieces = self._speaker.speak(self._reading, state, edit, self._seed, self._check, pace)
+        return Take(state, edit, pieces, pace)
 
     def _planned(
         self, state: VoiceState, edit: Edit, aims: Mapping[str, Target], natural: NDArray[np.float64]
@@ -147,9 +185,9 @@ class Fitting:
             misses["f0_sd_st"] = min(0.0, math.log(_WIDEST_ST / spread_st))
         return corrected(state, misses)
 
-    def _rehearsed(self, state: VoiceState, controls: Controls, contours: list[NDArray[np.float64]]) -> Take:
+    def _rehearsed(self, state: VoiceState, edit: Edit, contours: list[NDArray[np.float64]]) -> Take:
         """The voice after its first seconds, which are measured."""
-        take = self.speak(state, controls)
+        take = self._spoken(state, edit)
         spoken: list[Piece] = []
         num_samples = 0
         for piece in take.pieces:
@@ -160,49 +198,30 @@ class Fitting:
         heard = _measured(np.concatenate([piece.samples for piece in spoken]))
         if spoken[-1].fraction < 1.0:
             _carry_over(heard, np.concatenate(contours[: len(spoken)]), np.concatenate(contours))
-        return replace(take, pieces=chain(spoken, take.pieces), opening=spoken[0].samples, heard=heard)
+        return replace(take, pieces=chain(spoken, take.pieces), heard=heard)
 
-    def reference(self, take: Take, controls: Controls) -> dict[str, float]:
+    def reference(self, take: Take) -> dict[str, float]:
         """`f0_hz`, `f0_sd_st` and `tilt_db` of the voice with nothing asked, as far as it has them.
 
-        The first words are spoken with nothing asked. What the whole differs from its own first words is added, as far
-        as that was measured; F0 and its spread are carried over by the predicted contour too, and the mean is taken,
-        which is nearer than either.
+        The first words are spoken with nothing asked, and carried over to the whole by the predicted contour.
         """
-        state = take.state
-        if not self._has_words(state):
-            return {}
-        contours, planned_s = self._contours(state, Controls())
-        line = next(line for line, _ in self._reading.lines(british=self._speaker.is_british(state)))
-        plan = self._speaker.plan(self._reading, line, state, state.edit(), self._check)
-        part_s = max(_LEAST_PROBE_S, min(_PROBE_S, _SHARE * planned_s))
-        part = plan.beginning(round(part_s / state.tract_scale / FRAME_S))
-        generator = torch.Generator(part.f0_hz.device).manual_seed(self._seed)
-        plain = _measured(trim_edges(self._speaker.render(part, state.edit(), generator, self._check)))
-        found = dict(plain)
-        _carry_over(found, part.log2_f0(), np.concatenate(contours))
-        if take.opening is not None:
-            edit = edit_for(controls, state.edit())
-            asked = self._speaker.plan(self._reading, line, state, edit, self._check).durations
-            # Silence at the edges, the first and the last token, has been cut off.
-            num_frames = int(asked[1 : len(part.durations)].sum())
-            num_samples = round(num_frames * FRAME_S * edit.tract_scale * SAMPLE_RATE)
-            same_words = _measured(take.opening[:num_samples])
-            for name in set(plain) & set(same_words) & set(take.heard):
-                if name in _LEVELS:
-                    found[name] += take.heard[name] - same_words[name]
-                else:
-                    found[name] = math.sqrt(found[name] * plain[name] * take.heard[name] / same_words[name])
-        return {name: found[name] for name in ("f0_hz", "f0_sd_st", "tilt_db") if name in found}
+        state, plain = take.state, take.plain
+        if plain is None and take.heard and take.edit == state.edit():
+            plain = take.heard
+        if plain is None:
+            if not self._has_words(state):
+                return {}
+            edit = state.edit()
+            plain = self._rehearsed(state, edit, self._contours(state, edit)).heard
+        return {name: plain[name] for name in ("f0_hz", "f0_sd_st", "tilt_db") if name in plain}
 
     def _has_words(self, state: VoiceState) -> bool:
         """Whether there is anything to speak: a text may be all in a script that has no reading."""
         lines = self._reading.lines(british=self._speaker.is_british(state))
         return next(lines, None) is not None
 
-    def _contours(self, state: VoiceState, controls: Controls) -> tuple[list[NDArray[np.float64]], float]:
-        """Natural F0 of the first lines, up to twelve seconds, octaves above 1 Hz, and how long they take."""
-        edit = edit_for(controls, state.edit())
+    def _contours(self, state: VoiceState, edit: Edit) -> list[NDArray[np.float64]]:
+        """Natural F0 of the first lines, up to twelve seconds, octaves above 1 Hz."""
         voiced, planned_s = [], 0.0
         for line, _ in self._reading.lines(british=self._speaker.is_british(state)):
             plan = self._speaker.plan(self._reading, line, state, edit, self._check)
@@ -210,7 +229,7 @@ class Fitting:
             planned_s += float(plan.durations.sum()) * FRAME_S * edit.tract_scale
             if planned_s > _PLANNED_S:
                 break
-        return voiced, planned_s
+        return voiced
 
 
 def _measured(samples: NDArray[np.float32]) -> dict[str, float]:
@@ -243,6 +262,34 @@ def _misses(aims: Mapping[str, Target], heard: Mapping[str, float]) -> dict[str,
         for name, aim in aims.items()
         if name in heard
     }
+
+
+def _lacks(moves: Sequence[Move], plain: Mapping[str, float], heard: Mapping[str, float]) -> dict[str, float]:
+    """What is missing of the moves that an emotion should make, as far as it is missed; as in `Move`."""
+    lacks = {}
+    for move in moves:
+        if move.measure in plain and move.measure in heard:
+            made = move.made(plain[move.measure], heard[move.measure])
+            if made is not None and (share := made / move.expected) < _HEARD:
+                lacks[move.measure] = move.expected * min(_MOST_LACKING, 1.0 - share)
+    return lacks
+
+
+def _lack(moves: Sequence[Move], plain: Mapping[str, float], heard: Mapping[str, float]) -> float:
+    """How much of the moves is missing, in shares of them."""
+    lacks = _lacks(moves, plain, heard)
+    return sum(lacks[move.measure] / move.expected for move in moves if move.measure in lacks)
+
+
+def _expressed(edit: Edit, changes: Mapping[str, float]) -> Edit:
+    """The edit with moves enlarged, each by what is given as in `Move`."""
+    low, high = _RANGES
+    return replace(
+        edit,
+        pitch_st=edit.pitch_st + changes.get("f0_hz", 0.0) * 12.0 / math.log(2.0),
+        pitch_range=min(high, max(low, edit.pitch_range * math.exp(changes.get("f0_sd_st", 0.0)))),
+        tilt_db=edit.tilt_db + SHELF_DB_PER_TILT_DB * changes.get("tilt_db", 0.0),
+    )
 
 
 def _response(miss: float, before: float | None, made: float | None) -> float:

@@ -12,9 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from voice_sculptor.controls import Controls
 from voice_sculptor.engines.kokoro.atlas import Atlas
-from voice_sculptor.engines.kokoro.edits import CLEAR_DB_PER_BREATH, Edit, edit_for
+from voice_sculptor.engines.kokoro.edits import CLEAR_DB_PER_BREATH, Edit
 from voice_sculptor.engines.kokoro.joining import PAUSE_S, trim_edges, with_pause
 from voice_sculptor.engines.kokoro.model import KokoroModel
 from voice_sculptor.engines.kokoro.prosody import (
@@ -82,24 +81,6 @@ class Plan:
     natural_speech_s: float
     speech_s: float
 
-    def beginning(self, num_frames: int) -> Plan:
-        """The first frames of it as a plan of its own."""
-        ends = self.durations.cumsum(0)
-        if num_frames >= int(ends[-1]):
-            return self
-        num_tokens = int((ends < num_frames).sum()) + 1
-        durations = self.durations[:num_tokens].clone()
-        durations[-1] -= ends[num_tokens - 1] - num_frames
-        return replace(
-            self,
-            encoded=replace(self.encoded, text=self.encoded.text[:num_tokens]),
-            durations=durations,
-            f0_hz=self.f0_hz[: 2 * num_frames],
-            energy=self.energy[: 2 * num_frames],
-            natural_f0_hz=self.natural_f0_hz[: 2 * num_frames],
-            is_voiced=self.is_voiced[: 2 * num_frames],
-        )
-
     def log2_f0(self) -> NDArray[np.float64]:
         """Natural F0 of the frames in which it will be heard, within the voice's reach, octaves above 1 Hz."""
         log2_f0: NDArray[np.float64] = self.natural_f0_hz[self.is_voiced].double().log2().cpu().numpy()
@@ -155,7 +136,7 @@ class Speaker:
         self,
         reading: Reading,
         state: VoiceState,
-        controls: Controls,
+        edit: Edit,
         seed: int,
         check: Callable[[], None],
         pace: Pace | None = None,
@@ -165,12 +146,11 @@ class Speaker:
         Args:
             reading: What to say.
             state: Who says it.
-            controls: How it is said.
+            edit: How it is said.
             seed: Of the noise in the source; the same inputs give the same bytes.
             check: Called at each step; what it raises ends the work.
             pace: Told how fast each line is spoken.
         """
-        edit = edit_for(controls, state.edit())
         pause_scale = edit.speed**-PAUSE_EXPONENT * edit.pause_scale
         generator = torch.Generator(self._model.device).manual_seed(seed)
         for line, fraction in reading.lines(british=self.is_british(state)):
