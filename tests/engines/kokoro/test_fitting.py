@@ -194,10 +194,8 @@ def expressed(
 ) -> tuple[Rehearsing, Take]:
     """A voice whose first take, whose own way of speaking, and whose second take are heard so."""
     fitting = Rehearsing(*heard[1:])
-    edit = edit_for(controls, FITTED.edit())
-    return fitting, fitting.express(
-        Take(FITTED, edit, iter(()), Pace(), heard=heard[0]), controls, wanted or {}
-    )
+    take = Take(FITTED, FITTED.edit_as(controls), iter(()), Pace(), heard=heard[0])
+    return fitting, fitting.express(take, controls, wanted or {})
 
 
 def test_an_emotion_of_which_too_little_is_heard_is_enlarged_by_what_is_missing() -> None:
@@ -210,7 +208,14 @@ def test_an_emotion_of_which_too_little_is_heard_is_enlarged_by_what_is_missing(
     assert take.edit.pitch_st == pytest.approx(asked.pitch_st - 1.0)
     assert take.edit.pitch_range == asked.pitch_range
     assert take.edit.tilt_db == pytest.approx(asked.tilt_db - 2.5 * SHELF_DB_PER_TILT_DB)
-    assert take.state == FITTED
+    assert take.edit == take.state.edit_as(SAD)
+    # It is the voice's own manner of this emotion: at half the intensity half of it, and of no other.
+    assert take.state.edit() == FITTED.edit()
+    half_sad = Controls(emotion=Emotion(name="sad", intensity=0.5))
+    assert take.state.edit_as(half_sad).pitch_st == pytest.approx(edit_for(half_sad).pitch_st - 0.5)
+    assert take.state.edit_as(SAD.changed_by(Controls(pitch=1))).pitch_st == 2.5
+    happy = Controls(emotion=Emotion(name="happy"))
+    assert take.state.edit_as(happy) == edit_for(happy)
     assert fitting.reference(take) == PLAIN
 
 

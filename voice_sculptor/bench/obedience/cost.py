@@ -1,15 +1,15 @@
-"""Cost: how much longer designing a voice takes than speaking the same text with that voice, once it is kept.
+"""Cost: how much longer designing a voice takes than plain synthesis, for each second of sound.
 
-Speaking with the kept voice is plain synthesis: nothing is searched, rehearsed, corrected by measurement or made twice.
-Both are timed in turn, in one process. What designing adds is bounded by what it does, not by the text: from about six
-seconds on, a longer text makes it a smaller share.
+Plain synthesis is the same voice saying the same text with nothing asked: nothing is searched, rehearsed, corrected by
+measurement or made twice. Both are timed in turn, in one process. What designing adds is bounded by what it does, not
+by the text: from about six seconds on, a longer text makes it a smaller share.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -39,7 +39,7 @@ class Row:
     Attributes:
         voice: Who is asked for.
         num_characters: Of the text.
-        added: Time of designing / time of speaking with the kept voice, less 1: one for each seed.
+        added: Time of designing / time of plain synthesis, each by a second of sound, less 1: one for each seed.
     """
 
     voice: str
@@ -69,17 +69,23 @@ def cost(studio: Studio, num_seeds: int) -> Iterator[Row]:
 
 
 def _added(studio: Studio, spec: VoiceSpec, text: str, seed: int) -> float:
-    begun_s = time.perf_counter()
-    (candidate,) = make(studio, spec, text, seed)
-    design_s = time.perf_counter() - begun_s
+    designed = _Timed.of(lambda: make(studio, spec, text, seed)[0])
+    plain_voice = designed.candidate.voice.model_copy(update={"controls": Controls()})
     # The first time a kept voice speaks, what it needs is set up: the second is what every further text costs.
-    return design_s / min(_speaking_s(studio, candidate, text) for _ in range(2)) - 1.0
+    plain = min(_Timed.of(lambda: say(studio, plain_voice, text)).rtf for _ in range(2))
+    return designed.rtf / plain - 1.0
 
 
-def _speaking_s(studio: Studio, candidate: Candidate, text: str) -> float:
-    begun_s = time.perf_counter()
-    say(studio, candidate.voice, text)
-    return time.perf_counter() - begun_s
+@dataclass(frozen=True)
+class _Timed:
+    candidate: Candidate
+    rtf: float
+
+    @classmethod
+    def of(cls, making: Callable[[], Candidate]) -> _Timed:
+        begun_s = time.perf_counter()
+        candidate = making()
+        return cls(candidate, (time.perf_counter() - begun_s) / candidate.audio.duration_s)
 
 
 def report(rows: Sequence[Row]) -> str:

@@ -33,7 +33,6 @@ from voice_sculptor.timbre import TIMBRE_NAMES
 if TYPE_CHECKING:
     from voice_sculptor.engines.kokoro.fitting import Fitting, Take
     from voice_sculptor.engines.kokoro.speech import Speaker
-    from voice_sculptor.targets import Target
 
 _LOADED_BYTES = 700_000_000
 _WEIGHTS_BYTES = 268_000_000
@@ -149,7 +148,7 @@ class KokoroEngine:
     def stock_state(self, name: str) -> Mapping[str, Any]:
         """See `Engine.stock_state`."""
         Atlas.load().info(name)
-        return {"format": "kokoro/voice@2", "blend": {name: 1.0}}
+        return {"format": "kokoro/voice@3", "blend": {name: 1.0}}
 
     def _candidates(
         self, speaker: Speaker, request: SynthesisRequest, is_cancelled: Callable[[str], bool]
@@ -193,14 +192,11 @@ class KokoroEngine:
 
         atlas, controls = Atlas.load(), request.controls
         fitting = Fitting(speaker, reading, seed, check)
-        wanted: dict[str, Target] = {}
         if request.voice is not None:
-            take = fitting.speak(read_state(request.voice.state, atlas), controls)
-        else:
-            space = StyleSpace.load()
-            state, wanted = design(controls, request.timbre, reading.language, seed, atlas, space)
-            take = fitting.fit(state, controls, wanted)
-        return fitting, fitting.express(take, controls, wanted)
+            return fitting, fitting.speak(read_state(request.voice.state, atlas), controls)
+        space = StyleSpace.load()
+        state, wanted = design(controls, request.timbre, reading.language, seed, atlas, space)
+        return fitting, fitting.express(fitting.fit(state, controls, wanted), controls, wanted)
 
 
 def _is_relative(request: SynthesisRequest) -> bool:

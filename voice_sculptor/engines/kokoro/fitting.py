@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voice_sculptor.audio.measure import measure, spread
-from voice_sculptor.controls import Controls
+from voice_sculptor.controls import Controls, Emotion
 from voice_sculptor.domain import AudioClip
 from voice_sculptor.emotions import Move, emotion_moves
 from voice_sculptor.engines.kokoro.design import corrected
-from voice_sculptor.engines.kokoro.edits import SHELF_DB_PER_TILT_DB, Edit, edit_for
+from voice_sculptor.engines.kokoro.edits import SHELF_DB_PER_TILT_DB, Edit
 from voice_sculptor.engines.kokoro.joining import SAMPLE_RATE
 from voice_sculptor.engines.kokoro.reading import Reading
 from voice_sculptor.engines.kokoro.speech import FRAME_S, Pace, Piece, Speaker
-from voice_sculptor.engines.kokoro.state import VoiceState
+from voice_sculptor.engines.kokoro.state import Manner, VoiceState
 from voice_sculptor.targets import Target
 
 _REHEARSED_S = 6.0
@@ -47,7 +47,6 @@ _HEARD = 0.65
 """Of the profile's move, from which on it is left as it is: more than counts, because parts differ from the whole."""
 _MOST_LACKING = 1.5
 """Of the profile's move; what seems to have gone farther the wrong way is taken for an error of measuring."""
-_RANGES = (0.15, 3.0)
 _MIN_VOICED = 8
 _WIDEST_ST = 5.0
 """F0 spread that an emotion may widen a voice's own to. Beyond it the contour meets the ends of what can be spoken."""
@@ -105,12 +104,12 @@ class Fitting:
             aims = {measure: aim for measure, aim in aims.items() if measure in _UNVOICED}
         if not self._has_words(state) or not (aims or controls.emotion):
             return self.speak(state, controls)
-        edit = edit_for(controls, state.edit())
+        edit = state.edit_as(controls)
         contours = self._contours(state, edit)
         natural = np.concatenate(contours)
         if len(natural) >= _MIN_VOICED:
             state = self._planned(state, edit, aims, natural)
-        best = take = self._rehearsed(state, edit_for(controls, state.edit()), contours)
+        best = take = self._rehearsed(state, state.edit_as(controls), contours)
         before: dict[str, float] = {}
         made: dict[str, float] = {}
         for _ in range(_MAX_CORRECTIONS):
@@ -125,40 +124,38 @@ class Fitting:
             if corrected(take.state, needed) == take.state:
                 break
             state = corrected(take.state, made)
-            take = self._rehearsed(state, edit_for(controls, state.edit()), contours)
+            take = self._rehearsed(state, state.edit_as(controls), contours)
             best = min(best, take, key=lambda each: _excess(aims, each.heard))
         return best
 
     def speak(self, state: VoiceState, controls: Controls) -> Take:
         """The voice as it is."""
-        return self._spoken(state, edit_for(controls, state.edit()))
+        return self._spoken(state, state.edit_as(controls))
 
     def express(self, take: Take, controls: Controls, wanted: Mapping[str, Target]) -> Take:
         """The take with its emotion enlarged where the voice is not heard to move as it should from its own way.
 
-        Only how it is spoken changes, not the voice, so that a kept voice comes to the same.
-
         Args:
-            take: As fitted, or as it is.
+            take: As fitted.
             controls: How it is spoken.
             wanted: What it should measure for other reasons, by measure.
         """
+        state, emotion = take.state, controls.emotion
         aims = {measure: wanted[measure] for measure in _MEASURES if measure in wanted}
-        free = _LEVERS if take.state.voicing > 0.0 else _UNVOICED
+        free = _LEVERS if state.voicing > 0.0 else _UNVOICED
         if "tilt_db" in aims:
             free = free - {"tilt_db"}
         moves = [move for move in emotion_moves(controls) if move.measure in free and move.expected]
-        if not moves or not self._has_words(take.state):
+        if emotion is None or not moves or not take.heard:
             return take
-        contours = self._contours(take.state, take.edit)
-        if not take.heard:
-            take = self._rehearsed(take.state, take.edit, contours)
         plain = self.reference(take)
         take = replace(take, plain=plain)
-        edit = _expressed(take.edit, _lacks(moves, plain, take.heard))
-        if edit == take.edit:
+        lacks = _lacks(moves, plain, take.heard)
+        if not lacks:
             return take
-        again = replace(self._rehearsed(take.state, edit, contours), plain=plain)
+        state = state.model_copy(update={"manner": _manner(emotion, lacks)})
+        edit = state.edit_as(controls)
+        again = replace(self._rehearsed(state, edit, self._contours(state, edit)), plain=plain)
         return min(take, again, key=lambda each: _excess(aims, each.heard) + _lack(moves, plain, each.heard))
 
     def _spoken(self, state: VoiceState, edit: Edit) -> Take:
@@ -281,14 +278,14 @@ def _lack(moves: Sequence[Move], plain: Mapping[str, float], heard: Mapping[str,
     return sum(lacks[move.measure] / move.expected for move in moves if move.measure in lacks)
 
 
-def _expressed(edit: Edit, changes: Mapping[str, float]) -> Edit:
-    """The edit with moves enlarged, each by what is given as in `Move`."""
-    low, high = _RANGES
-    return replace(
-        edit,
-        pitch_st=edit.pitch_st + changes.get("f0_hz", 0.0) * 12.0 / math.log(2.0),
-        pitch_range=min(high, max(low, edit.pitch_range * math.exp(changes.get("f0_sd_st", 0.0)))),
-        tilt_db=edit.tilt_db + SHELF_DB_PER_TILT_DB * changes.get("tilt_db", 0.0),
+def _manner(emotion: Emotion, lacks: Mapping[str, float]) -> Manner:
+    """What makes up for what is missing of an emotion."""
+    whole = {name: lack / emotion.intensity for name, lack in lacks.items()}
+    return Manner(
+        emotion=emotion.name,
+        pitch_st=round(whole.get("f0_hz", 0.0) * 12.0 / math.log(2.0), 4),
+        pitch_range=round(math.exp(whole.get("f0_sd_st", 0.0)), 4),
+        tilt_db=round(SHELF_DB_PER_TILT_DB * whole.get("tilt_db", 0.0), 4),
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from voice_sculptor.controls import Controls, EmotionName
 from voice_sculptor.engines.kokoro.atlas import TIMBRE_SIZE, Atlas
-from voice_sculptor.engines.kokoro.edits import Edit
+from voice_sculptor.engines.kokoro.edits import Edit, edit_for
 from voice_sculptor.errors import InvalidVoiceFile
 from voice_sculptor.faults import first_said
 
@@ -17,6 +19,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _Offset = Annotated[float, Field(ge=-4.0, le=4.0)]
+
+
+class Manner(BaseModel):
+    """How much further a voice goes in one emotion than is usual, so that it is heard; at full intensity.
+
+    Attributes:
+        emotion: Which.
+        pitch_st: Further shift of F0, semitones.
+        pitch_range: Further factor on the F0 spread.
+        tilt_db: Further gain of the shelf, see `Edit`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    emotion: EmotionName
+    pitch_st: Annotated[float, Field(ge=-6.0, le=6.0)] = 0.0
+    pitch_range: Annotated[float, Field(ge=0.4, le=2.5)] = 1.0
+    tilt_db: Annotated[float, Field(ge=-12.0, le=12.0)] = 0.0
 
 
 class VoiceState(BaseModel):
@@ -34,11 +54,12 @@ class VoiceState(BaseModel):
         breath: Level of noise; below 0 some is taken out.
         roughness: −1–1.
         voicing: 0 for a whisper, otherwise 1.
+        manner: Of the emotion that the voice was designed with.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: Literal["kokoro/voice@1", "kokoro/voice@2"] = "kokoro/voice@2"
+    format: Literal["kokoro/voice@1", "kokoro/voice@2", "kokoro/voice@3"] = "kokoro/voice@3"
     blend: Annotated[dict[str, Annotated[float, Field(gt=0.0, le=1.0)]], Field(min_length=1, max_length=54)]
     timbre: tuple[_Offset, ...] = ()
     pitch_st: Annotated[float, Field(ge=-15.0, le=15.0)] = 0.0
@@ -49,6 +70,7 @@ class VoiceState(BaseModel):
     breath: Annotated[float, Field(ge=-0.05, le=0.2)] = 0.0
     roughness: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
     voicing: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
+    manner: Manner | None = None
 
     def edit(self) -> Edit:
         """What the voice brings along before any control."""
@@ -61,6 +83,22 @@ class VoiceState(BaseModel):
             breath=self.breath,
             roughness=self.roughness,
             voicing=self.voicing,
+        )
+
+    def edit_as(self, controls: Controls) -> Edit:
+        """The edit that carries out the controls, in the voice's own manner."""
+        edit, manner, emotion = edit_for(controls, self.edit()), self.manner, controls.emotion
+        if manner is None or emotion is None or emotion.name != manner.emotion:
+            return edit
+        share = emotion.intensity
+        # What a control sets itself, the emotion leaves to it.
+        pitch_st = manner.pitch_st * share if controls.pitch is None else 0.0
+        pitch_range = manner.pitch_range**share if controls.pitch_variation is None else 1.0
+        return replace(
+            edit,
+            pitch_st=edit.pitch_st + pitch_st,
+            pitch_range=edit.pitch_range * pitch_range,
+            tilt_db=edit.tilt_db + manner.tilt_db * share,
         )
 
     def style(self, atlas: Atlas, num_phonemes: int) -> NDArray[np.float32]:
