@@ -59,6 +59,9 @@ _AGE_SHARE = 0.5
 _START_STEPS = {"f0_hz": 4.0 / 12.0, "tract_cm": 0.11, "hnr_db": 2.0, "tilt_db": 4.0, "jitter": 0.4}
 
 
+_HEARD_SHARES = {"tract_cm": (0.2, 0.85), "jitter": (0.45, 0.45)}
+"""Of what a move is predicted to change, how much is heard in 500 voices, downwards and upwards; elsewhere all of it.
+Voices tell apart by more than a move can make: a timbre moved towards a child's hardly sounds smaller."""
 _BREATH_PER_DB = 0.022
 _ROUGHNESS_PER_LOG_JITTER = 1.2
 _SMOOTHNESS_PER_LOG_JITTER = 5.0
@@ -211,7 +214,7 @@ def _moved(
     }
     move = space.move(changes)
     done = space.effect(move)
-    left = {name: change - done[name] for name, change in changes.items()}
+    left = {name: change - _heard(name, done[name]) for name, change in changes.items()}
     block, place = divmod(seed, NUM_ASIDE)
     aside = min(_ASIDE, math.sqrt(max(0.0, _FARTHEST**2 - space.distance(move) ** 2)))
     move = move + space.aside(np.random.default_rng([block, 2]), aside)[place]
@@ -229,6 +232,12 @@ def _moved(
         roughness=_within("roughness", _rougher(_ELDERLY_ROUGHNESS * is_elderly, left.get("jitter", 0.0))),
         voicing=0.0 if timbre.whisper else 1.0,
     )
+
+
+def _heard(attribute: str, done: float) -> float:
+    """What is heard of a change that a move is predicted to make."""
+    down, up = _HEARD_SHARES.get(attribute, (1.0, 1.0))
+    return done * (down if done < 0.0 else up)
 
 
 def corrected(state: VoiceState, misses: Mapping[str, float]) -> VoiceState:
