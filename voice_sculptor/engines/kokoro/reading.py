@@ -37,6 +37,7 @@ class Reading:
 
     Attributes:
         features: A place for what a model knows of a line whoever speaks it; it goes with the text.
+        drafts: Likewise for how the voice that is being made says a line before any edit.
     """
 
     def __init__(self, text: str, language: TextLanguage) -> None:
@@ -45,6 +46,7 @@ class Reading:
         self._lines: dict[tuple[int, bool], tuple[Line, ...]] = {}
         self._dropped: dict[str, None] = {}
         self.features: dict[Line, Any] = {}
+        self.drafts: dict[Line, Any] = {}
         num_chinese = sum(len(run.text) for run in normalized.runs if run.lang == "zh")
         num_english = sum(len(run.text.split()) for run in normalized.runs if run.lang == "en")
         self.language: Language = "zh" if num_chinese >= num_english else "en"

@@ -40,6 +40,8 @@ _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 # Lines whose features are kept for the next voice, 4 kB a symbol: nearly all texts, and at most 130 MB.
 _NUM_KEPT_LINES = 64
+# Lines whose contours are kept while a voice is fitted: what is rehearsed and planned ahead.
+_NUM_DRAFTS = 8
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,21 @@ class Piece:
 
     samples: NDArray[np.float32]
     fraction: float
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A line as a voice says it by itself, for the rates at which it has been planned.
+
+    Attributes:
+        style: float32 `[256]`.
+        encoded: From the text model.
+        contours: F0 in Hz and energy, float32 `[2 * num_frames]` each, by the durations they belong to.
+    """
+
+    style: Tensor
+    encoded: Encoded
+    contours: dict[tuple[int, ...], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -165,14 +182,9 @@ class Speaker:
     def plan(
         self, reading: Reading, line: Line, state: VoiceState, edit: Edit, check: Callable[[], None]
     ) -> Plan:
-        """How a line will be spoken: everything but the sound, at a tenth of its cost."""
-        features = reading.features.get(line)
-        if features is None:
-            features = self._model.read(torch.tensor(line.token_ids))
-            if len(reading.features) < _NUM_KEPT_LINES:
-                reading.features[line] = features
-        style = torch.from_numpy(state.style(self._atlas, len(line.token_ids) - 2))
-        encoded = self._model.encode(features, style)
+        """How a line will be spoken: everything but the sound, at a tenth of its cost or less."""
+        draft = self._draft(reading, line, state)
+        style, encoded = draft.style, draft.encoded
         is_pause = torch.tensor(line.is_pause)
         # What slows the sound down afterwards must be spoken faster and higher: see `reshaping`.
         spoken = replace(
@@ -182,7 +194,10 @@ class Speaker:
         )
         durations = edit_durations(encoded.durations, is_pause, spoken)
         check()
-        f0_hz, energy = self._model.contours(encoded, durations, style)
+        frames = tuple(durations.tolist())
+        if frames not in draft.contours:
+            draft.contours[frames] = self._model.contours(encoded, durations, style)
+        f0_hz, energy = draft.contours[frames]
         is_heard = (f0_hz > VOICED_HZ) & (energy > _LOUD_SHARE * energy.max())
         natural_frames = encoded.durations.cpu().round().clamp(min=1.0)[~is_pause].sum()
         return Plan(
@@ -196,6 +211,21 @@ class Speaker:
             natural_speech_s=float(natural_frames) * FRAME_S,
             speech_s=float(durations.cpu()[~is_pause].sum()) * FRAME_S * edit.tract_scale,
         )
+
+    def _draft(self, reading: Reading, line: Line, state: VoiceState) -> Draft:
+        """What is known of a line in this voice: a voice that is fitted plans the same beginning again and again."""
+        features = reading.features.get(line)
+        if features is None:
+            features = self._model.read(torch.tensor(line.token_ids))
+            if len(reading.features) < _NUM_KEPT_LINES:
+                reading.features[line] = features
+        style = torch.from_numpy(state.style(self._atlas, len(line.token_ids) - 2))
+        draft: Draft | None = reading.drafts.get(line)
+        if draft is None or not torch.equal(draft.style, style):
+            draft = Draft(style, self._model.encode(features, style), {})
+            if line in reading.drafts or len(reading.drafts) < _NUM_DRAFTS:
+                reading.drafts[line] = draft
+        return draft
 
     def render(
         self, plan: Plan, edit: Edit, generator: torch.Generator, check: Callable[[], None]
